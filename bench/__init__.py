@@ -1,1 +1,1 @@
-"""Measure how fast dumbbell is. docs/develop/speed.md has the figures."""
+"""Measurements of dumbbell's speed; docs/develop/speed.md has the figures."""

@@ -1,4 +1,4 @@
-"""What every built-in scheme's controller costs: ns per ACK, and of receiver-side halves per packet and feedback.
+"""Cost of every built-in scheme's controller: ns per ACK; for receiver-side halves ns per packet and feedback.
 
 Learned ones decide seldom: see inference.py.
 
@@ -36,7 +36,7 @@ Figures = dict[str, Any]
 
 
 def flow_of_scheme(scheme: Any) -> dict[str, Any]:  # noqa: ANN401 (a scheme of the catalog)
-    """A scheme as the core is told, with the application it brings."""
+    """Return a scheme's flow in the form of a run spec, with the scheme's own application."""
     named_names = [name for name in FILES if name in scheme.parameters]
     files = {name: str((Path(scheme.folder) / scheme.parameters[name]).resolve()) for name in named_names}
     return {
@@ -49,12 +49,12 @@ def flow_of_scheme(scheme: Any) -> dict[str, Any]:  # noqa: ANN401 (a scheme of 
 
 
 def learned_flows() -> list[dict[str, Any]]:
-    """The schemes that come with a network."""
+    """Return the flows of the schemes that come with a network."""
     return [flow_of_scheme(scheme) for scheme in dumbbell.schemes() if "weights" in scheme.parameters]
 
 
 def flows(names: list[str]) -> list[dict[str, Any]]:
-    """The built-in schemes (those of `names`, if any) without a network of their own or of the user's."""
+    """Return the flows of the built-in schemes (those of `names`, if any) that have no network."""
     unlearned_schemes = [
         scheme
         for scheme in dumbbell.schemes()
@@ -64,7 +64,7 @@ def flows(names: list[str]) -> list[dict[str, Any]]:
 
 
 def build() -> Path:
-    """Build the program that measures; returns its path."""
+    """Build the program that measures; return its path."""
     command = ["cargo", "build", "--release", "--locked", "--quiet", "-p", "cost", "--example", "controller_cost"]
     subprocess.run(command, cwd=ROOT, check=True)
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
@@ -72,7 +72,7 @@ def build() -> Path:
 
 
 def measure(runner: Path, chosen_flows: list[dict[str, Any]]) -> list[Figures]:
-    """Run every flow."""
+    """Measure every flow; return the figures."""
     with tempfile.TemporaryDirectory() as scratch:
         file = Path(scratch) / "flows.json"
         file.write_text(json.dumps(chosen_flows))
@@ -84,13 +84,13 @@ def measure(runner: Path, chosen_flows: list[dict[str, Any]]) -> list[Figures]:
 
 
 def tick_ns(figures: Figures) -> float:
-    """What one tick of a controller's own clock costs if all of its work is done there."""
+    """Return the cost of one tick of a controller's own clock, ns, if all of its work is done there."""
     ticks = figures["duration_s"] / TICKS[figures["controller"]][0]
     return float(figures["ns_per_ack"] * figures["acks"] / ticks)
 
 
 def is_cheap(figures: Figures) -> bool:
-    """Whether a controller is within its bound."""
+    """Return True if a controller is within its bound."""
     if figures["controller"] in TICKS:
         period_s, share = TICKS[figures["controller"]]
         return tick_ns(figures) <= share * period_s * 1e9
@@ -99,7 +99,7 @@ def is_cheap(figures: Figures) -> bool:
 
 
 def row(figures: Figures) -> list[str]:
-    """A line of the table."""
+    """Return a row of the table."""
     half = figures["half"]
     name = figures["scheme"] + ("" if is_cheap(figures) else " (**above its bound**)")
     if figures["controller"] in TICKS:
@@ -126,7 +126,7 @@ clock ticks, every 20 ms at both ends, not when ACKs come; its bound is 1 % of a
 
 
 def text(figures: list[Figures]) -> str:
-    """The section of the document."""
+    """Return the section of the document."""
     titles = ["scheme", "Mbit/s", "packets per ACK", "ns per ACK", "ns per packet sent"]
     titles += ["receiver's half: ns per packet", "ns per feedback"]
     table = markdown.render(Table.of(titles, map(row, figures), "lrrrrrr"))

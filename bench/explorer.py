@@ -1,4 +1,4 @@
-"""Measure how long pages take in Chromium: a table of 100,000 runs, and zooms of a run of 10 million packet events.
+"""Times of pages in Chromium: a table of 100,000 runs, and zooms of a run of 10 million packet events.
 
 Usage: python -m bench.explorer [--write docs/how-to/explorer.md]. It needs the pages (`make web`), Playwright and
 Chromium. The run is 41 s of CUBIC at 1 Gbit/s. The runs of the table are copies of a few real ones, with other numbers.
@@ -32,14 +32,14 @@ from scripts.blocks import replace_block
 ROWS = 100_000
 SCHEMES = ["cubic", "bbr"]
 READ_S, READ_AGAIN_S = 300.0, 10.0
-"""Goals: each run is read once; later only the times of its file are looked at."""
+"""Goals, s: each run is read once; later only the modification times of its files are read."""
 REPETITIONS = 5
 BLOCK = "explorer speed"
 TEXT = """`python -m bench.explorer`, {date}, {cpu}, {browser}: medians of {repetitions}.
 
 {table}"""
 
-# From a click, or a change of the field for search, to the frame after the table has changed.
+# From a click, or a change of the search field, to the frame after the table has changed.
 _TABLE = """([selector, index, value]) => new Promise((done) => {
     const grid = document.querySelector(".grid");
     const start = performance.now();
@@ -69,7 +69,7 @@ _ZOOM = """(hash) => new Promise((done) => {
 
 
 def many_runs(folder: Path) -> Path:
-    """Return results with so many runs: the statistics of a few, copied with other numbers."""
+    """Return results with `ROWS` runs: the statistics of a few runs, copied with other numbers."""
     out = folder / "many"
     dumbbell.run(schemes=SCHEMES, path="pantheon-4", runs=1, duration=1.0, log="none", out=out)
     file = out / "experiment.toml"
@@ -96,7 +96,7 @@ def long_run(folder: Path) -> Path:
 
 @contextmanager
 def serve(directory: Path) -> Iterator[tuple[str, float]]:
-    """The address of a server of these results, and how long they were read before it began, ms."""
+    """Yield the address of a server of these results, and the time for which it read them first, ms."""
     server = dumbbell.serve(directory)
     start = time.perf_counter()
     server.prepare()
@@ -109,12 +109,12 @@ def serve(directory: Path) -> Iterator[tuple[str, float]]:
 
 
 def median(measure: Callable[[], float]) -> float:
-    """Return the median of some repetitions."""
+    """Return the median of several repetitions."""
     return statistics.median(measure() for _ in range(REPETITIONS))
 
 
 def table_times(page: Page, address: str) -> Iterator[tuple[str, float, float]]:
-    """Yield what was done with the table, how long it took, and how long it may take, ms."""
+    """Yield actions on the table, the time of each, and the maximum time, ms."""
 
     def first() -> float:
         page.goto("about:blank")
@@ -139,7 +139,7 @@ def _act(page: Page, selector: str, index: int, value: str | None) -> float:
 
 
 def zoom_times(page: Page, address: str, results: Path) -> Iterator[tuple[str, float, float]]:
-    """Yield windows of the long run, how long each took, and how long it may take, ms."""
+    """Yield windows of the long run, the time of each, and the maximum time, ms."""
     run = dumbbell.open(results).runs[0]
     place = f"#/run/d1%2F{run.path}%2F{run.scheme}%2F1"
     page.goto(address)
@@ -159,7 +159,7 @@ def zoom_times(page: Page, address: str, results: Path) -> Iterator[tuple[str, f
 
 
 def main() -> int:
-    """Measure, print, and write the figures if asked to; 1 if something takes longer than it may."""
+    """Measure, print, and write the figures if asked to; return 1 if a time exceeds its maximum."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--write", type=Path, metavar="PAGE")
     arguments = parser.parse_args()

@@ -37,7 +37,7 @@ from dumbbell.results.environment import environment
 from scripts.blocks import replace_block
 
 COUNT, MORE = 64, (256, 1024)
-"""Environments side by side; so many are tried besides: their memory does not fit the cache of a core."""
+"""Numbers of environments side by side. The larger ones do not fit into the cache of a core."""
 
 LINK = "12 Mbit/s, steps of 10 ms"
 NS3 = "the same in ns-3 3.37 behind a bridge"
@@ -47,7 +47,7 @@ ORIGINAL = "the same in PCC-RL's own simulator"
 DRIVEN = "Aurora's ranges, at random"
 
 THERE = 256
-"""Actions before they are taken back."""
+"""Number of actions before they are taken back."""
 
 Measurement = tuple[int, float, float]
 """Steps, CPU seconds, wall seconds."""
@@ -56,9 +56,9 @@ Measurement = tuple[int, float, float]
 def vector(
     path: dumbbell.PathModel, size: float, seconds: float, count: int = COUNT, **settings: object
 ) -> Measurement:
-    """Steps of many environments, resets included; actions are between -`size` and `size`.
+    """Measure steps of many environments, resets included; actions are between -`size` and `size`.
 
-    Each action is taken back later, so that no window or rate drifts away from where its flow began.
+    Each action is taken back later, so that no window or rate drifts away from its initial value.
     """
     environments = gym.CongestionVectorEnv(path, num_envs=count, copy=False, **settings)  # type: ignore[arg-type]
     draws = np.random.default_rng(1)
@@ -81,13 +81,16 @@ TEN_MS = gym.Policy(
 
 
 def link_of_12_mbit(seconds: float, count: int = COUNT) -> Measurement:
-    """12 Mbit/s, 60 ms, 60 packets, a step every 10 ms, a window that wanders about the BDP."""
+    """Measure 12 Mbit/s, 60 ms, 60 packets, a step every 10 ms, with a window that varies about the BDP."""
     path = dumbbell.make_path(rate="12mbit", rtt="60ms", queue="60p")
     return vector(path, 1.0, seconds, count, policy=TEN_MS, threads=1, duration_s=30)
 
 
 def aurora_ranges(seconds: float, share: tuple[float, float], size: float, threads: int = 1) -> Measurement:
-    """Aurora's: 100 to 500 packets/s, RTT 0.1 to 1 s, queue of 2 to 2982 packets, loss 0 to 5 %, half an RTT a step."""
+    """Measure Aurora's ranges, with half an RTT per step.
+
+    The ranges are 100 to 500 packets/s, RTT 0.1 to 1 s, queue of 2 to 2982 packets, loss 0 to 5 %.
+    """
     path = dumbbell.make_path(rate="1mbit", rtt="100ms", queue="100p", loss="1%")
     vary = {
         "rate_mbps": (1.2, 6.0),
@@ -109,7 +112,7 @@ def aurora_ranges(seconds: float, share: tuple[float, float], size: float, threa
 
 
 class PythonLoop:
-    """One sender on a link, event by event with a heap, packets as tuples: the usual way to write such a simulator.
+    """One sender on a link, simulated event by event with a heap, as such simulators usually are; packets are tuples.
 
     What it does per packet is what PCC-RL's simulator does (PCCproject/PCC-RL@64bea6ee, `src/gym/network_sim.py`): an
     event for the send and one for each of the two links; a queue that is a delay; lists of RTTs of each step.
@@ -130,12 +133,12 @@ class PythonLoop:
         self.push(1.0 / self.sending, "send", 0, 0.0, False)
 
     def push(self, at: float, kind: str, hop: int, latency: float, is_dropped: bool) -> None:
-        """One more event."""
+        """Add an event."""
         self.number += 1
         heapq.heappush(self.events, (at, self.number, kind, hop, latency, is_dropped))
 
     def step(self, action: float) -> tuple[np.ndarray, float]:
-        """Runs to the end of a step."""
+        """Run to the end of a step."""
         factor = 0.025 * action
         self.sending = max(40.0, self.sending * (1 + factor) if factor >= 0 else self.sending / (1 - factor))
         end = self.now + self.length
@@ -179,7 +182,7 @@ class PythonLoop:
 
 
 def python_loop(seconds: float, share: tuple[float, float], size: float) -> Measurement:
-    """Episodes of 40 steps in that loop: many links in a short time."""
+    """Measure episodes of 40 steps in this loop: many links in a short time."""
     draws = random.Random(1)
     steps, wall, cpu = 0, time.perf_counter(), time.process_time()
     while time.process_time() - cpu < seconds:
@@ -193,7 +196,7 @@ def python_loop(seconds: float, share: tuple[float, float], size: float) -> Meas
 
 
 def import_clone(clone: Path) -> Any:  # noqa: ANN401 (whatever is in the clone)
-    """PCC-RL's own simulator. What it calls `gym` is gymnasium today; as far as it goes nothing else has changed."""
+    """Return PCC-RL's own simulator. Its `gym` is gymnasium today; nothing else that it uses has changed."""
     names = ("", ".spaces", ".utils", ".utils.seeding", ".envs", ".envs.registration")
     own_modules = {f"gym{name}": sys.modules.get(f"gym{name}") for name in names}
     sys.modules.update({f"gym{name}": importlib.import_module(f"gymnasium{name}") for name in names})
@@ -209,7 +212,7 @@ def import_clone(clone: Path) -> Any:  # noqa: ANN401 (whatever is in the clone)
 
 
 def pcc_rl(simulator: Any, seconds: float, share: tuple[float, float], size: float) -> Measurement:  # noqa: ANN401
-    """Episodes of 400 steps, its own number, in PCC-RL's simulator with its own ranges and the given first rate."""
+    """Measure episodes of 400 steps, PCC-RL's number, in its simulator, with its ranges and the given first rate."""
     random.seed(1)
     with contextlib.redirect_stdout(io.StringIO()), tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
         simulated_network = simulator.SimulatedNetworkEnv()
@@ -232,7 +235,7 @@ def pcc_rl(simulator: Any, seconds: float, share: tuple[float, float], size: flo
 
 
 def bridge(program: Path, seconds: float) -> Measurement:
-    """ns-3 on the link of 12 Mbit/s, a line of text each way per step."""
+    """Measure ns-3 on the link of 12 Mbit/s, with a line of text in each direction per step."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     process = subprocess.Popen([str(program)], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
     assert process.stdin is not None
@@ -256,7 +259,7 @@ def bridge(program: Path, seconds: float) -> Measurement:
 
 
 def built_bridge(scratch: Path) -> Path | None:
-    """The program, where ns-3 is."""
+    """Build the program if ns-3 is installed; return its path or None."""
     probe = ["pkg-config", "--cflags", "--libs", *NS3_MODULES]
     probe_result = (
         subprocess.run(probe, capture_output=True, text=True, check=False) if shutil.which("pkg-config") else None
@@ -273,11 +276,11 @@ def built_bridge(scratch: Path) -> Path | None:
 
 
 HOLDS, DRIVES = ((0.9, 0.9), 0.0), ((0.3, 1.5), 1.0)
-"""An agent that holds nine tenths of the link; one that starts as Aurora's training does and acts at random."""
+"""An agent that holds nine tenths of the link, and one that starts as Aurora's training does and acts at random."""
 
 
 def table(rounds: list[dict[str, Measurement]], threads: str) -> list[str]:
-    """Medians of the rounds, and how many times as fast one is as another."""
+    """Return the medians of the rounds, and the ratios of their speeds."""
     rows, core, wall = [], {}, {}
     for name in rounds[0]:
         core[name] = statistics.median(steps / cpu for steps, cpu, _ in (rates[name] for rates in rounds))
@@ -297,7 +300,7 @@ def table(rounds: list[dict[str, Measurement]], threads: str) -> list[str]:
 
 
 def versions() -> str:
-    """What the figures are of."""
+    """Return the machine and the versions that the figures belong to."""
     model = environment([])["cpu"]
     return (
         f"{model}, {len(os.sched_getaffinity(0))} processors, load {os.getloadavg()[0]:.1f} as it began; "
@@ -306,7 +309,7 @@ def versions() -> str:
 
 
 def main() -> None:
-    """Measures everything and prints or writes the table."""
+    """Measure everything and print or write the table."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--pcc-rl", type=Path, metavar="DIR", help="a clone of PCCproject/PCC-RL@64bea6ee")

@@ -1,4 +1,4 @@
-"""What a decision of every learned scheme costs on one core: what it sees, its network, what it does.
+"""Cost of a decision of every learned scheme on one core: its observation, its network and its action.
 
 Usage: python -m bench.inference [--write docs/develop/speed.md] [--runner FILE] [--weights SCHEME=FILE...]. The
 measuring is done by `crates/cost/examples/controller_cost.rs`; `--runner` is that program if it is built already.
@@ -26,13 +26,13 @@ from scripts.blocks import replace_block
 
 BOUND_US = 20.0
 UNSHIPPED = {"aurora": 24_736, "astraea": 1_364_512}
-"""Schemes whose networks are not shipped: how long the published file is. Here it holds made-up numbers."""
+"""Schemes without built-in networks, with the length of the published file, bytes; here it has made-up numbers."""
 
 Figures = dict[str, Any]
 
 
 def flow(name: str, weights: Path, title: str) -> Figures:
-    """The scheme called `name` with this file, as the core is told."""
+    """Return the flow of the scheme called `name` with this file, in the form of a run spec."""
     scheme = next(candidate for candidate in dumbbell.schemes() if candidate.name == name)
     return {
         "scheme": title,
@@ -44,7 +44,7 @@ def flow(name: str, weights: Path, title: str) -> Figures:
 
 
 def made_up(folder: Path) -> list[Figures]:
-    """Those whose networks are not shipped, with numbers made up: what they are does not change what a step costs."""
+    """Return the flows of the schemes without built-in networks. Made-up numbers do not change the cost of a step."""
     draws = np.random.default_rng(1)
     flows = []
     for name, length in UNSHIPPED.items():

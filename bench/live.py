@@ -1,4 +1,4 @@
-"""Measure the cost of watching runs with real packets: in the process of a run, and in the command that shows it.
+"""Cost of watching runs with real packets: in the process of a run, and in the command that shows it.
 
 Usage: python -m bench.live [--seconds S] [--repeats N] [--json FILE]. Needs what emulation needs (`dumbbell doctor`).
 All figures are processor time in percent of one core.
@@ -27,12 +27,12 @@ from dumbbell.machine.emulation import require_emulation
 
 RATE_MBPS, DELAY_MS = 100.0, 20.0
 SETTLES_S, LASTS_S = 4.0, 6.0
-"""The command is left alone until it has started, and its time is taken for so long then."""
+"""Time that the command gets to start, and then the time for which its CPU time is measured, s."""
 PLAIN = ["run", "--schemes", "cubic", "--rate", "100mbit", "--rtt", "40ms", "--backend", "emu", "--runs", "1"]
 
 
 def specification(seconds: float) -> str:
-    """Two flows over one link."""
+    """Return a run spec of two flows over one link."""
     queue = {"kind": "droptail", "bytes": int(RATE_MBPS * 1e6 * 2 * DELAY_MS / 1e3 / 8)}
     delay = {"kind": "delay", "delay_ms": DELAY_MS}
     data = [{"kind": "link", "rate_mbps": RATE_MBPS, "queue": queue}, delay]
@@ -42,7 +42,7 @@ def specification(seconds: float) -> str:
 
 
 def of_showing(seconds: float, repeats: int) -> dict[str, float]:
-    """Return the processor time of a run for its file, without what else the writing thread does."""
+    """Return the CPU time of a run for its file, without the other work of the writing thread."""
     cpu_percents: dict[bool, list[float]] = {True: [], False: []}
     process_percents = []
     with TemporaryDirectory() as folder:
@@ -59,13 +59,13 @@ def of_showing(seconds: float, repeats: int) -> dict[str, float]:
 
 
 def processor_s(process: int) -> float:
-    """Return the processor time of a process without its children."""
+    """Return the CPU time of a process without its children, s."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
 def listen(address: str) -> None:
-    """Be a page: take what the server says until it ends."""
+    """Read the server's events until they end, as a page does."""
     opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(CookieJar()))
     base, _, query = address.partition("/?")
     with opener.open(f"{base}/?{query.partition('#')[0]}"), opener.open(f"{base}/data/live") as events:
@@ -74,7 +74,7 @@ def listen(address: str) -> None:
 
 
 def of_command(words: list[str]) -> float:
-    """Return the processor time of the command while its run goes on. Another process makes the run."""
+    """Return the CPU time of the command while its run goes on. Another process makes the run."""
     with TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "dumbbell", *PLAIN, "--duration", str(SETTLES_S + LASTS_S + 2)]
         process = subprocess.Popen(

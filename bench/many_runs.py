@@ -40,7 +40,7 @@ def command(*words: str) -> tuple[float, float]:
 
 
 def cost(out: Path, runs: int, *more: str) -> Cost:
-    """Return the cost of a run when so many are made."""
+    """Return the cost of a run when `runs` runs are made."""
     cpu_s, wall_s = command("run", *RUN, "--runs", str(runs), "--out", str(out), *more)
     size = sum(file.stat().st_size for file in out.rglob("*") if file.is_file())
     loop_s = sum(run.statistics["sim_wall_s"] or 0.0 for run in dumbbell.open(out).runs[:1000]) / min(runs, 1000)
@@ -48,7 +48,7 @@ def cost(out: Path, runs: int, *more: str) -> Cost:
 
 
 def main() -> None:
-    """Measure and print; write the page where asked."""
+    """Measure and print; write the page if asked to."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=100_000)
     parser.add_argument("--rounds", type=int, default=3)

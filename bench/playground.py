@@ -1,4 +1,4 @@
-"""Measure the playground: the simulator in Chromium beside the same runs on this machine, and a slider's new run.
+"""Speed of the playground: the simulator in Chromium and natively on the same runs, and a slider's new run.
 
 Usage: python -m bench.playground [--write docs/how-to/playground.md] [--runner FILE] [--folder build/playground]. `make
 playground` makes the folder; the native runs are `crates/playground/examples/native.rs`, `--runner` is that program if
@@ -37,7 +37,7 @@ PageRun = dict[str, Any]
 
 
 def alone(scheme: str, **change: object) -> Scenario:
-    """One flow, whatever else is as the page has it at first."""
+    """Return a scenario of one flow, with the page's defaults for everything else."""
     return {"change": {"flows": [{"scheme": scheme, "start_s": 0, "stop_s": None, "rtt_ms": None}], **change}}
 
 
@@ -77,7 +77,7 @@ IN_WORKER = """
 })
 """
 
-# From the change of a slider to the frames in which the new run is seen, as far as it is, and in which it is complete.
+# From the change of a slider to the frame that shows the new run's beginning, and to the frame that shows all of it.
 MOVE = """
 (name) => new Promise((resolve) => {
     const slider = document.getElementById(name);
@@ -103,14 +103,14 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 
 def build() -> Path:
-    """Build the program that makes the same runs here; return it."""
+    """Build the program that makes the same runs natively; return its path."""
     command = ["cargo", "build", "--release", "--quiet", "--locked", "-p", "playground", "--example", "native"]
     subprocess.run(command, cwd=ROOT, check=True)
     return Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "release/examples/native"
 
 
 def made_by_the_page(folder: Path) -> list[PageRun]:
-    """Return the specifications that the page's own code makes of scenarios."""
+    """Return the run specs that the page's own code makes of scenarios."""
     command = ["node", str(SCENARIOS), str(folder / "catalogue.json")]
     request = json.dumps(list(RUNS.values()))
     result = subprocess.run(command, input=request, capture_output=True, text=True, check=True)
@@ -118,7 +118,7 @@ def made_by_the_page(folder: Path) -> list[PageRun]:
 
 
 def native(runner: Path, page_run: PageRun, folder: Path) -> dict[str, Any]:
-    """Make one run on this machine. Return its figures."""
+    """Make one run natively; return its figures."""
     files = {name: str(folder / name) for name in page_run["files"]}
     request = json.dumps({"specification": page_run["specification"], "files": files})
     result = subprocess.run([str(runner)], input=request + "\n", capture_output=True, text=True, check=True)
@@ -126,7 +126,7 @@ def native(runner: Path, page_run: PageRun, folder: Path) -> dict[str, Any]:
 
 
 def beside(page: Page, runner: Path, folder: Path, name: str, page_run: PageRun) -> list[str]:
-    """Runs here and in the browser in turn; return a row of the table."""
+    """Make runs natively and in the browser in turn; return a row of the table."""
     native_s, page_s, digests = [], [], set()
     records = 0
     request = {"specification": json.dumps(page_run["specification"]), "files": page_run["files"]}

@@ -1,4 +1,4 @@
-"""What a controller in C and one in Python cost beside the same one built in: ns per ACK.
+"""Cost of a controller in C and of one in Python, compared with the built-in one: ns per ACK.
 
 Usage: python -m bench.plugins [--write docs/how-to/plugins.md] [--runner FILE]. The controllers are
 `examples/c/aimd.c`, `examples/python/aimd.py` and the built-in `reno`, which decide the same. The library is measured
@@ -51,7 +51,7 @@ Bounds: {bound_c:.0f} ns and {bound_python:.0f} ns more than the built-in one.
 
 
 def library(folder: Path) -> Path:
-    """The compiled C example."""
+    """Return the compiled C example."""
     out = folder / "libaimd.so"
     source = ROOT / "examples/c/aimd.c"
     command = ["cc", "-O2", "-shared", "-fPIC", "-I", plugin_include(), source, "-o", out, "-lm"]
@@ -60,14 +60,14 @@ def library(folder: Path) -> Path:
 
 
 def simulated_ns(flow: dict[str, Any]) -> float:
-    """The simulator's time for one run, ns per ACK."""
+    """Return the simulator's time for one run, ns per ACK."""
     specification = {"seed": 1, "duration_s": 20.0, "log": "none", "path": PATH, "flows": [flow]}
     statistics = simulate(specification)
     return float(statistics["sim_wall_s"] * 1e9 / statistics["flows"][0]["packets_delivered"])
 
 
 def figures(runner: Path) -> dict[str, float]:
-    """Cost per ACK of the three."""
+    """Return the costs of the three controllers per ACK."""
     flow: dict[str, Any] = {"scheme": "aimd", "transport": TRANSPORT}
     with tempfile.TemporaryDirectory() as scratch:
         plugin = {"controller": "aimd", "plugin": {"library": str(library(Path(scratch)))}}

@@ -25,7 +25,7 @@ NS3_MODULES = ["ns3-internet", "ns3-point-to-point", "ns3-applications", "ns3-tr
 
 
 def ccperf_spec(log: str) -> dict[str, Any]:
-    """Experiment "steady state, single flow": NewReno, 100.42 Mbit/s, 54 ms, 173 packets, 15 s, metrics on."""
+    """Return experiment "steady state, single flow": NewReno, 100.42 Mbit/s, 54 ms, 173 packets, 15 s, metrics on."""
     transport = {"profile": "tcp", "ack_every": 1, "payload_bytes": 1448, "header_bytes": 54}
     link = {"kind": "link", "rate_mbps": 100.42, "queue": {"kind": "droptail", "packets": 173}}
     delay = {"kind": "delay", "delay_ms": 27.0}
@@ -42,7 +42,7 @@ def ccperf_spec(log: str) -> dict[str, Any]:
 
 
 def many_flows_spec() -> dict[str, Any]:
-    """1,000 CUBIC flows on 10 Gbit/s for 10 s."""
+    """Return a run spec of 1,000 CUBIC flows on 10 Gbit/s for 10 s."""
     spec = ccperf_spec("none")
     spec["path"]["data"][0].update(rate_mbps=10000.0, queue={"kind": "droptail", "packets": 20000})
     spec["path"]["ack"][0].update(rate_mbps=10000.0)
@@ -89,7 +89,7 @@ def build_ns3(scratch: Path) -> Path | None:
 
 
 def time_command(command: list[str]) -> tuple[float, dict[str, Any]]:
-    """Wall seconds of the whole process, and the JSON it printed with its peak memory as `peak_kib`."""
+    """Return the wall time of the whole process, s, and its printed JSON with its peak memory as `peak_kib`."""
     start = time.perf_counter()
     process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     output = process.stdout.read() if process.stdout else ""
@@ -102,7 +102,7 @@ def time_command(command: list[str]) -> tuple[float, dict[str, Any]]:
 
 
 def compare_with_ns3(runner: Path, ns3: Path | None, scratch: Path, repeats: int) -> None:
-    """ns-3, metrics only, and packet log on, in turn."""
+    """Compare ns-3, the simulator with metrics only, and with the packet log, in turn."""
     plain, logged_spec = scratch / "plain.json", scratch / "logged.json"
     plain.write_text(json.dumps(ccperf_spec("none")))
     logged_spec.write_text(json.dumps(ccperf_spec("packets")))
@@ -132,7 +132,7 @@ def compare_with_ns3(runner: Path, ns3: Path | None, scratch: Path, repeats: int
 
 
 def scale(runner: Path, scratch: Path) -> None:
-    """1,000 flows on 10 Gbit/s: wall time and peak memory."""
+    """Measure 1,000 flows on 10 Gbit/s: wall time and peak memory."""
     spec = scratch / "many.json"
     spec.write_text(json.dumps(many_flows_spec()))
     wall, stats = time_command([str(runner), str(spec)])
@@ -142,7 +142,7 @@ def scale(runner: Path, scratch: Path) -> None:
 
 
 def import_speed(scratch: Path) -> None:
-    """Lines per second of a merged Pantheon log of about 100 MB, with and without writing the packet log."""
+    """Measure lines per second of a merged Pantheon log of about 100 MB, with and without the packet log."""
     from dumbbell.core.logs import import_merged_log
 
     log = scratch / "datalink.log"

@@ -24,11 +24,11 @@ COMMANDS = {
     "dumbbell list experiments": [*DUMBBELL, "list", "experiments"],
 }
 RUN = ["run", "--schemes", "cubic", "--path", "india-aws-india", "--duration", "30"]
-"""One run of 30 s at 100 Mbit/s, with its packet log."""
+"""Command line of one run of 30 s at 100 Mbit/s, with its packet log."""
 
 
 def of_results(results: Path) -> dict[str, list[str]]:
-    """Return the commands that make results at an unused place, and that show them."""
+    """Return the commands that make results at an unused place, and the commands that show them."""
     return {
         f"dumbbell {' '.join(RUN)}": [*DUMBBELL, *RUN, "--out", str(results)],
         "dumbbell show": [*DUMBBELL, "show", str(results)],
@@ -44,7 +44,7 @@ def cpu_ms(command: list[str], quiet: bool = False) -> float:
 
 
 def table(rounds: int) -> str:
-    """Least and median of some rounds; the first, which may write compiled files, does not count."""
+    """Return the minimum and median of the rounds; the first one, which may write compiled files, does not count."""
     times: dict[str, list[float]] = {}
     with Scratch("startup") as folder:
         results = folder / "results"
@@ -59,7 +59,7 @@ def table(rounds: int) -> str:
 
 
 def main() -> None:
-    """Measures and prints; writes the page where asked."""
+    """Measure and print; write the page if asked to."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--rounds", type=int, default=20)
     parser.add_argument("--write", type=Path)

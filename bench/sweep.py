@@ -1,4 +1,4 @@
-"""How well short runs spread over processors: runs per second with 1, 2, ... processes, side by side.
+"""Scaling of short runs over CPUs: runs per second with 1, 2, ... processes, side by side.
 
 Usage: python -m bench.sweep [--runs 10000] [--rounds 3] [--duration 15] [--jobs N] [--write docs/develop/speed.md].
 The runs are ccperf's: one flow on `default`, 15 s, no packet log. The ratio is (runs/s on N processors) / (N times
@@ -23,7 +23,7 @@ ROOT = Path(__file__).parent.parent
 
 
 def rate(out: Path, runs: int, duration: float, jobs: int) -> float:
-    """Runs per second of one sweep on as many processors as processes, start-up of the command included."""
+    """Return the runs per second of one sweep on as many CPUs as processes, including the command's start."""
     shutil.rmtree(out, ignore_errors=True)
     command = [sys.executable, "-m", "dumbbell", "run", "--schemes", "reno", "--path", "default", "--log", "none"]
     command += ["--duration", str(duration), "--runs", str(runs), "--jobs", str(jobs), "--out", str(out)]
@@ -36,7 +36,7 @@ def rate(out: Path, runs: int, duration: float, jobs: int) -> float:
 
 
 def main() -> None:
-    """Measures and prints; writes the page where asked."""
+    """Measure and print; write the page if asked to."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--runs", type=int, default=10_000)
     parser.add_argument("--rounds", type=int, default=3)

@@ -1,4 +1,4 @@
-"""Measure how fast a long run is looked at: its index is built, and windows of all widths are made.
+"""Speed of viewing a long run: the time to build its index, and to make windows of all widths.
 
 Usage: python -m bench.views [--duration 41] [--rounds 5] [--write docs/how-to/explorer.md].
 The run is CUBIC over 1 Gbit/s and 40 ms with `--log packets`: 10 million rows in 41 s.
@@ -23,7 +23,7 @@ WINDOWS_S = (20.0, 5.0, 1.0, 0.1, 0.01, 0.001, 0.000001)
 
 
 def seconds(rounds: int, work: Callable[[], object]) -> float:
-    """Return the median time of some rounds."""
+    """Return the median time of several rounds."""
     times = []
     for _ in range(rounds):
         start_s = time.perf_counter()
@@ -33,7 +33,7 @@ def seconds(rounds: int, work: Callable[[], object]) -> float:
 
 
 def measure(run: Path, duration: float, rounds: int) -> list[tuple[str, str]]:
-    """Return rows of what was done and how long it took."""
+    """Return the names and times of the operations."""
     files = run / "packets.parquet", run / "flows.parquet", run / "links.parquet"
     build = seconds(min(rounds, 3), lambda: RunView(*files))
     view = RunView(*files)

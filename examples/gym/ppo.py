@@ -1,4 +1,4 @@
-"""A policy of one's own, trained and run as a scheme: `python examples/gym/ppo.py [STEPS]` (extra `train`)."""
+"""Training of your own policy, which is then run as a scheme: `python examples/gym/ppo.py [STEPS]` (extra `train`)."""
 
 import sys
 

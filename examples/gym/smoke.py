@@ -1,4 +1,4 @@
-"""An agent that acts at random beside one that does nothing, over the same episodes: `python examples/gym/smoke.py`."""
+"""Episodes of an agent that acts at random, and of one that does nothing: `python examples/gym/smoke.py`."""
 
 import dumbbell
 import dumbbell_gym as gym

@@ -16,7 +16,7 @@ class Aimd:
     FIELDS = {"cwnd": "packets", "ssthresh": "packets"}  # noqa: RUF012 (a constant)
 
     def __init__(self, start: Start, beta: float = 0.5) -> None:
-        """`beta` is the factor of the window kept on loss: `--set aimd.beta=0.7`."""
+        """Set `beta`, the factor of the window kept on loss: `--set aimd.beta=0.7`."""
         self.mss = start.mss_bytes
         self.window = start.initial_window_bytes / self.mss
         self.ssthresh = math.inf
@@ -24,7 +24,7 @@ class Aimd:
         self.before = (0.0, 0.0)  # window and ssthresh before the last reduction on loss, to undo it
 
     def on_ack(self, ack: Ack) -> None:
-        """Grow."""
+        """Grow the window."""
         in_slow_start = self.window < self.ssthresh
         if ack.in_recovery or not ack.may_grow(math.floor(self.window * self.mss), in_slow_start):
             return
@@ -36,36 +36,36 @@ class Aimd:
         self.window += packets / self.window  # what is left after slow start: one packet per round trip
 
     def on_loss(self, loss: Loss) -> None:
-        """Reduce, once per episode."""
+        """Reduce the window, once per episode."""
         if loss.new_episode:
             self.before = (self.window, self.ssthresh)
             self._reduce()
 
     def on_spurious_loss(self, _now_s: float) -> None:
-        """Undo."""
+        """Undo the reduction."""
         self.window = max(self.window, self.before[0])
         self.ssthresh = max(self.ssthresh, self.before[1])
         self.before = (0.0, 0.0)
 
     def on_timeout(self, timeout: Timeout) -> None:
-        """Start over with one packet; after persistent congestion, whose losses have reduced the window, with two."""
+        """Start over with one packet; after persistent congestion, whose losses reduced the window, with two."""
         if not (timeout.persistent or timeout.repeated):
             self.before = (self.window, self.ssthresh)
             self._reduce()
         self.window = SMALLEST if timeout.persistent else 1.0
 
     def on_ecn(self, ecn: Ecn) -> None:
-        """Reduce, once per round trip."""
+        """Reduce the window, once per round trip."""
         if ecn.new_episode:
             self.before = (0.0, 0.0)
             self._reduce()
 
     def control(self) -> float:
-        """A window, bytes."""
+        """Return the window, bytes."""
         return math.floor(self.window * self.mss)
 
     def fields(self) -> dict[str, float]:
-        """For plots."""
+        """Return values for plots."""
         return {"cwnd": self.window, "ssthresh": self.ssthresh if math.isfinite(self.ssthresh) else math.nan}
 
     def _reduce(self) -> None:

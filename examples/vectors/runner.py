@@ -15,7 +15,7 @@ class Reno:
         self.cwnd, self.ssthresh, self.undo = window, math.inf, None
 
     def on_ack(self, packets: float, in_recovery: bool, window_limited: bool) -> None:
-        """Grow."""
+        """Grow the window."""
         if not in_recovery and window_limited:
             growth = min(packets, max(self.ssthresh - self.cwnd, 0.0))  # slow start, equation 2
             self.cwnd += growth
@@ -27,13 +27,13 @@ class Reno:
         self.cwnd = self.ssthresh = max(self.cwnd / 2.0, 2.0)  # equation 4
 
     def on_timeout(self, is_repeated: bool) -> None:
-        """Start over."""
+        """Start over with one packet."""
         if not is_repeated:
             self.ssthresh = max(self.cwnd / 2.0, 2.0)
         self.cwnd, self.undo = 1.0, None
 
     def on_spurious(self) -> None:
-        """Undo."""
+        """Undo the latest reduction."""
         if self.undo:
             (self.cwnd, self.ssthresh), self.undo = self.undo, None
 
@@ -45,7 +45,7 @@ def numbers(text: str) -> list[int]:
 
 
 def holds(condition: str, values: dict[str, float]) -> bool:
-    """Return whether a condition such as `cwnd=20~1%` holds."""
+    """Return True if a condition such as `cwnd=20~1%` holds."""
     for operator in (">=", "<=", "="):
         name, found_value, text = condition.partition(operator)
         if found_value:

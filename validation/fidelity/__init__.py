@@ -1,1 +1,1 @@
-"""Published results beside ours: `python -m validation.fidelity`."""
+"""Published results compared with dumbbell's: `python -m validation.fidelity`."""

@@ -1,4 +1,4 @@
-"""Claims: what was published, and within which tolerances a result repeats it. One TOML file for each result."""
+"""Claims: published results, and tolerances for their repetition. One TOML file for each result."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MATTERING = 40
 _CAUSES = 2  # of a corrected set-up
 Interval = tuple[float, float]
 Limits = Mapping[str, Interval]
-"""Smallest and largest value allowed, by metric."""
+"""Smallest and largest allowed value, by metric."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Metric:
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Limits that were set on a day, with the reason for them.
+    """Limits that were set on a day, with their reason.
 
     Attributes:
         limits: Limits of simulated values, and of real packets too unless `real` differs.
@@ -56,13 +56,13 @@ class Tolerance:
         return self.limits if self.real is None else self.real
 
     def same(self, other: Tolerance) -> bool:
-        """Return True if both allow the same and were set on the same day."""
+        """Return True if both have the same limits and were set on the same day."""
         return (self.set, self.limits, self.real) == (other.set, other.limits, other.real)
 
 
 @dataclass(frozen=True)
 class ClaimRow:
-    """One published figure. A row without a tolerance is shown, and not judged.
+    """One published figure. A row without a tolerance is shown, but not judged.
 
     Attributes:
         reason: Known reason of a difference.
@@ -91,7 +91,7 @@ class ClaimRow:
 
 @dataclass(frozen=True)
 class Claim:
-    """A published result: where it stands, its set-up, what one repetition of it is, and its rows."""
+    """A published result: its source, its set-up, the contents of one repetition, and its rows."""
 
     id: str
     title: str
@@ -119,11 +119,7 @@ def load(file: Path) -> Claim:
 
 
 def parse(text: str, file: Path) -> Claim:
-    """Return the claim that `text`, a version of `file`, states.
-
-    Raises:
-        UserError: The text is no claim.
-    """
+    """Return the claim in `text`, which is a version of `file`."""
     return _claim(parse_toml(text, file.name, wide=True), file)
 
 
@@ -199,7 +195,7 @@ def _check_correction(table: TomlTable, row: ClaimRow) -> None:
 
 
 def check_mattering(claims: Iterable[Claim]) -> None:
-    """Check how many rows are in the first table of the page.
+    """Check the number of rows in the first table of the page.
 
     Raises:
         UserError: More rows than `MATTERING`.

@@ -1,4 +1,4 @@
-"""Seeds that nobody chose: each is the hash of a release's name, of what it is for, and of a number."""
+"""Seeds that nobody chose: each is a hash of a release's name, of its purpose, and of a number."""
 
 import hashlib
 

@@ -1,4 +1,4 @@
-"""All results of the scorecard with their verdicts."""
+"""Verdicts on all results of the scorecard."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,7 +13,7 @@ SCORECARD = Path(__file__).resolve().parent.parent / "data" / "scorecard.json"
 
 
 def judge_results(results: Mapping[str, Results]) -> list[JudgedResult]:
-    """All results with their verdicts.
+    """Return all results with their verdicts.
 
     Raises:
         UserError: A claim's file is wrong, or too many rows matter.

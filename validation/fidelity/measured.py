@@ -1,4 +1,4 @@
-"""What results say: means over the runs of a cell, for checks to judge."""
+"""Values of results for checks: means over the runs of a cell."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class Runs:
 
     @classmethod
     def of(cls, directory: Path) -> Runs:
-        """The runs that can be judged: what is degraded, invalid or failed is not."""
+        """Return the runs that can be judged; degraded, invalid and failed ones cannot."""
         return cls(tuple(run.statistics for run in dumbbell.open(directory).runs if run.status == "done"))
 
     def where(self, scheme: str | None = None, versus: str = "", **axes: Any) -> Runs:  # noqa: ANN401 (TOML values)
-        """Those of a scheme, with a label of the axis `versus` and values of other axes; `path` is one."""
+        """Return the runs of a scheme, with a label of the axis `versus` and values of other axes; `path` is one."""
 
         def fits(run: Run) -> bool:
             run_axes = run["axes"] or {"path": run["path"]}
@@ -46,7 +46,7 @@ class Runs:
         ]
 
     def mean(self, quantity: str | Callable[[Run], float]) -> float:
-        """Mean over the runs of a metric, such as `flows.0.goodput_mbps`, or of what a function makes of a run.
+        """Return the mean over the runs of a metric, such as `flows.0.goodput_mbps`, or of a function of a run.
 
         Raises:
             RunFailure: There is no good run, or a run lacks the metric.
@@ -57,7 +57,7 @@ class Runs:
         return statistics.mean(map(function, self.runs))
 
     def groups(self, *axes: str) -> Iterator[tuple[tuple[Any, ...], Runs]]:
-        """The runs by scheme and the values of some axes."""
+        """Yield the runs by scheme and by the values of some axes."""
         runs_of: dict[tuple[Any, ...], list[Run]] = {}
         for run in self.runs:
             runs_of.setdefault((run["scheme"], *(run["axes"].get(axis) for axis in axes)), []).append(run)
@@ -65,7 +65,7 @@ class Runs:
 
 
 def value(run: Run, metric: str) -> float:
-    """A metric of a run by its place.
+    """Return a metric of a run by its place.
 
     Raises:
         RunFailure: The run lacks the metric.
@@ -79,6 +79,6 @@ def value(run: Run, metric: str) -> float:
 
 
 def carried_mbps(run: Run, flow: int) -> float:
-    """What the path carried to a flow's receiver after the warm-up, headers included, Mbit/s."""
+    """Return the rate that the path carried to a flow's receiver after the warm-up, headers included, Mbit/s."""
     whole_bytes, payload = (value(run, f"flows.{flow}.{key}") for key in ("bytes_delivered", "data_bytes_delivered"))
     return value(run, f"flows.{flow}.goodput_mbps") * whole_bytes / payload

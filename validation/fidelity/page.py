@@ -1,4 +1,4 @@
-"""The scorecard as text, as a page in Markdown and as one file of HTML."""
+"""Scorecard as text, as a page in Markdown and as one HTML file."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ STYLE = Path(__file__).with_name("page.css")
 
 
 def sentence(results: list[JudgedResult]) -> str:
-    """Return how many results and rows came out how."""
+    """Return the numbers of results and rows by verdict."""
     numbered_results = [result for result in results if result.claim.id.startswith("R")]
     judged_results = [result for result in numbered_results if result.passed is not None]
     rows = [row for result in results for row in result.rows]
@@ -102,7 +102,7 @@ def simulated_text(row: JudgedRow) -> str:
 
 
 def real(row: JudgedRow) -> str:
-    """What was measured with real packets, and what the latest tolerance says of it."""
+    """Return the values measured with real packets, and the latest tolerance's verdict on them."""
     shown_values = ((metric.show, row.real[name]) for name, metric in row.row.metrics.items() if name in row.real)
     text = ", ".join(show.format(value) for show, value in shown_values)
     last = row.judgements[-1] if text and row.judgements else None
@@ -114,7 +114,7 @@ def real(row: JudgedRow) -> str:
 
 
 def limits(row: JudgedRow, judgement: Judgement) -> str:
-    """A tolerance in words, with the day and the commit that set it."""
+    """Return a tolerance in words, with the day and the commit that set it."""
     tolerance, commit = judgement.tolerance, judgement.version
     text = _limits(tolerance.limits, row.row.metrics)
     if tolerance.real is not None:
@@ -152,7 +152,7 @@ def verdict(judgement: Judgement) -> str:
 
 
 def plain(results: list[JudgedResult]) -> str:
-    """For the terminal."""
+    """Return the scorecard for the terminal."""
     lines = []
     for result in results:
         lines.append(f"{result.claim.id} {result.claim.title}: {word(result)} {result.failed}".rstrip())
@@ -161,7 +161,7 @@ def plain(results: list[JudgedResult]) -> str:
 
 
 def _lines(row: JudgedRow) -> Iterable[list[str]]:
-    """The lines of a row in `HEAD`'s columns: one for each tolerance, the latest first."""
+    """Yield the lines of a row in `HEAD`'s columns: one for each tolerance, the latest first."""
     claim_row = row.row
     first = [quantity(row), claim_row.published_text, simulated_text(row), real(row) or "-"]
     if not row.judgements:
@@ -196,7 +196,7 @@ def mattering(results: list[JudgedResult], link: Callable[[Claim], str]) -> list
 
 
 def _short(row: JudgedRow) -> str:
-    """Return the verdict of a row, and that by the earlier rule where it is the only one."""
+    """Return the verdict of a row, and the earlier rule's if no other exists."""
     if not row.judgements:
         return _unjudged_word(row)
     last = row.judgements[-1]
@@ -239,7 +239,7 @@ def first_page(results: list[JudgedResult]) -> list[list[str]]:
 
 
 def _miss_reason(judgement: Judgement) -> str:
-    """Return in which way a row is outside of its tolerance."""
+    """Return the reason why a row is outside its tolerance."""
     if judgement.passed is not False:
         return f"real packets are outside{', not judged' if judgement.real_refused else ''}"
     return verdict(judgement)
@@ -337,13 +337,13 @@ def _result_line(result: JudgedResult) -> list[str]:
 
 
 def word(result: JudgedResult) -> str:
-    """The verdict on a result."""
+    """Return the verdict on a result."""
     judgeable = any(row.judgements for row in result.rows)
     return "not judged" if result.passed is None and judgeable else WORDS[result.passed]
 
 
 def section(result: JudgedResult) -> list[str]:
-    """Everything that was compared for one result."""
+    """Return everything that was compared for one result."""
     claim, numbers = result.claim, result.results
     lines = [
         f"## {claim.id}: {claim.title}",
@@ -365,7 +365,7 @@ def section(result: JudgedResult) -> list[str]:
 
 
 def provenance(result: JudgedResult) -> list[str]:
-    """By which dumbbell, with which seeds and by which commands."""
+    """Return the version, the seeds and the commands behind a result."""
     numbers, lines = result.results, []
     if numbers and numbers.simulated:
         lines.append(
@@ -396,7 +396,7 @@ def corrections(result: JudgedResult) -> list[str]:
 
 
 def reasons(result: JudgedResult) -> list[str]:
-    """Why each tolerance is what it is: one line for all rows that share a reason."""
+    """Return the reasons of the tolerances: one line for all rows that share a reason."""
     rows_by_reason: dict[str, list[str]] = {}
     for row in result.rows:
         for judgement in row.judgements:
@@ -414,7 +414,7 @@ def reasons(result: JudgedResult) -> list[str]:
 
 
 def html(results: list[JudgedResult], repetition: Repetition | None = None) -> str:
-    """Return the same page as one file that loads nothing."""
+    """Return the page as one HTML file that loads nothing."""
     results = sorted(results, key=lambda result: order(result.claim.id))
     overview = "".join(map(_html_link, results))
     matter = mattering(results, lambda claim: claim.id)

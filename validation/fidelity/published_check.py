@@ -1,4 +1,4 @@
-"""What a check of a published result is, what it is given, and what is kept of it."""
+"""Checks of published results: their tasks, their tools and their stored results."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from validation.fidelity.drawn_seeds import seed
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
 RowValues = Mapping[str, Mapping[str, float]]
-"""What one repetition measured: the metrics of each row, by its key."""
+"""Values of one repetition: the metrics of each row, by its key."""
 
 _OF_ANOTHER = "it has results of another experiment"  # the catalog's file has changed since
 _DIGITS = 6  # that are kept of a number
@@ -33,7 +33,7 @@ class RunFailure(Exception):
 
 @dataclass(frozen=True)
 class Check:
-    """How a published result is repeated.
+    """Repetition of a published result.
 
     Attributes:
         id: Name of the result, as its claim has it.
@@ -49,18 +49,18 @@ class Check:
 
     @property
     def file(self) -> Path:
-        """The claim's file."""
+        """Return the claim's file."""
         return FOLDER / f"{self.name}.toml"
 
 
 class Work:
-    """What a check is given to compute with.
+    """Tools with which a check computes.
 
     Checks go on side by side. Emulated runs take turns among themselves, as they do among processes.
     """
 
     def __init__(self, directory: Path, pool: ProcessPoolExecutor, *, draw: str) -> None:
-        """Results go to `directory`, simulations to `pool`; `draw` is the name that seeds are drawn from."""
+        """Put results into `directory` and simulations into `pool`; `draw` is the name that seeds are drawn from."""
         self.directory = directory
         self.draw = draw
         self.commands: list[str] = []
@@ -85,7 +85,7 @@ class Work:
         return self.results(name, *words, "--runs", str(count), "--seed", str(seed(self.draw, name)))
 
     def results(self, name: str, *words: str) -> Path:
-        """The results of `dumbbell run NAME WORDS`, which is run once, and resumed where it was begun.
+        """Return the results of `dumbbell run NAME WORDS`, which is run once, and resumed if it was begun.
 
         `name` is an experiment of the catalog, a file, or the first option of a run without an experiment. Runs that
         are degraded are among the results.
@@ -99,7 +99,7 @@ class Work:
         with self._guard:
             lock = self._locks.setdefault(out, threading.Lock())
         with lock:
-            # Checks are what is spread over processors. Simulations give way to what is in real time.
+            # Checks run in parallel over the CPUs. Simulations give way to real-time work.
             before = [] if "emu" in words else ["nice", "-n", "15"]
             command = [*before, sys.executable, "-m", "dumbbell", "run", name, *words, "--jobs", "1", "--out", str(out)]
             result = _ran([*command, "--resume"] if (out / "experiment.toml").exists() else command)
@@ -112,13 +112,13 @@ class Work:
         return out
 
     def map(self, function: Callable[[Item], Answer], items: Iterable[Item]) -> list[Answer]:
-        """`function` (of a module) of every item, over processes."""
+        """Return the results of `function` (of a module) for every item, computed in processes."""
         return list(self._pool.map(function, items))
 
 
 @dataclass(frozen=True)
 class Real:
-    """What was measured with real packets: by which dumbbell, with which version of the claim, and how."""
+    """Values measured with real packets, with dumbbell's version, the claim's version and the commands."""
 
     values: RowValues
     dumbbell: str
@@ -128,7 +128,7 @@ class Real:
 
 @dataclass(frozen=True)
 class Results:
-    """What a check measured, without a verdict.
+    """Values that a check measured, without a verdict.
 
     Attributes:
         draw: The name that seeds were drawn from.
@@ -153,13 +153,13 @@ def _ran(command: list[str]) -> subprocess.CompletedProcess[str]:
 
 
 def order(check: str) -> tuple[int, str]:
-    """Sorts `R2` before `R10`, and what has no number behind."""
+    """Return a sort key that puts `R2` before `R10`, and names without a number last."""
     digits = check[1:]
     return (int(digits) if check[0] == "R" and digits.isdigit() else 1000, check)
 
 
 def round_values(values_by_row: RowValues) -> RowValues:
-    """Return the numbers with as many digits as are kept, which judge too."""
+    """Return the values rounded to the stored digits, which are also the judged ones."""
     return {
         row: {metric: float(f"{value:.{_DIGITS}g}") for metric, value in metrics.items()}
         for row, metrics in values_by_row.items()
@@ -167,7 +167,7 @@ def round_values(values_by_row: RowValues) -> RowValues:
 
 
 def save(results: Iterable[Results], file: Path) -> None:
-    """Writes results as JSON, in the order of their names, a line for each repetition."""
+    """Write results as JSON, in the order of their names, with a line for each repetition."""
     lines = []
     for check_results in sorted(results, key=lambda entry: order(entry.id)):
         content = asdict(check_results)
@@ -181,7 +181,7 @@ def _json(content: object) -> str:
 
 
 def load(file: Path) -> dict[str, Results]:
-    """What `save` wrote, by name; empty where nothing was."""
+    """Return the results that `save` wrote, by name; none if the file does not exist."""
     if not file.exists():
         return {}
     return {entry["id"]: _results(entry) for entry in json.loads(file.read_text(encoding="utf-8"))}

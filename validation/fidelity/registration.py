@@ -1,4 +1,4 @@
-"""Registration: in which commit a tolerance was set. Git's history of a claim's file answers.
+"""Registration: Git's history of a claim's file shows in which commit a tolerance was set.
 
 A tolerance judges only results whose claims' file, as it was committed when they were made, has that tolerance already.
 Results name that version of the file by its blob, which a rebase or a cherry-pick does not change.
@@ -20,7 +20,7 @@ class UnregisteredError(Exception):
 
 @dataclass(frozen=True)
 class Version:
-    """A claim's file as one commit has it."""
+    """A claim's file in one commit."""
 
     commit: str
     date: str
@@ -109,6 +109,6 @@ def verify(file: Path) -> tuple[Claim, History]:
 
 
 def _git(file: Path, *words: str) -> str | None:
-    """Return what git says in the file's folder, or None if it refuses."""
+    """Return git's output in the file's folder, or None if git fails."""
     result = subprocess.run(["git", *words], cwd=file.parent, capture_output=True, text=True, check=False)
     return result.stdout if result.returncode == 0 else None

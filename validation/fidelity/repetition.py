@@ -1,4 +1,4 @@
-"""The scorecard made again with other seeds, by another hand: whose verdict changes."""
+"""Scorecard repeated with other seeds by another person: changes of verdicts."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dumbbell.present.tables.markdown import render
 from validation.fidelity.verdict import JudgedResult
 
 REPETITION = Path(__file__).resolve().parent.parent / "data" / "repetition.json"
-"""The numbers that were measured again, in the form of the scorecard."""
+"""File of the repeated numbers, in the format of the scorecard."""
 HEAD = ("result", "quantity", "at first", "again")
 
 
@@ -35,7 +35,7 @@ class Repetition:
 
     @property
     def sentence(self) -> str:
-        """The result in a few sentences."""
+        """Return the result of the comparison in a few sentences."""
         lacking = f" Not repeated: {', '.join(self.lacking)}." if self.lacking else ""
         if not self.rows and not self.uninformative:
             return f"Seeds were drawn from `{self.draw}`. No row is compared: none was judged both times.{lacking}"
@@ -48,7 +48,7 @@ class Repetition:
 
 
 def compare(first: Sequence[JudgedResult], again: Sequence[JudgedResult]) -> Repetition | None:
-    """Compare the verdicts on simulated rows; none where nothing was measured again.
+    """Compare the verdicts on simulated rows; return None if no result was repeated.
 
     Both have the same results in the same order. Rows where all repetitions are equal have no seeds, and do not count.
     """

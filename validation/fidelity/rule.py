@@ -1,4 +1,4 @@
-"""The rule for simulated rows: the median decides, or where one run was published, the simulated 95 % range.
+"""Rule for simulated rows: the median decides, or the simulated 95 % range if one run was published.
 
 Results name the number of the rule that was committed when they were made. A rule does not judge older results.
 """
@@ -13,10 +13,10 @@ from pathlib import Path
 from validation.fidelity.claims import ClaimRow, Interval, Limits
 
 RULE = 2
-"""1 was: 95 % of the repetitions are within the tolerance."""
+"""Number of the rule. Rule 1: 95 % of the repetitions are within the tolerance."""
 FILE = Path(__file__)
 WIDEST = 2.0
-"""Largest ratio of the ends of a simulated range that still says something."""
+"""Largest informative ratio of the ends of a simulated range."""
 _LOW, _HIGH = 0.025, 0.975
 
 
@@ -37,7 +37,7 @@ class Ruling:
 
     @property
     def passed(self) -> bool | None:
-        """The verdict; None if the row is uninformative."""
+        """Return the verdict; None if the row is uninformative."""
         return None if self.wide else self.median or self.is_published_inside is True
 
     def __str__(self) -> str:
@@ -61,7 +61,7 @@ def _percentile(ordered_values: Sequence[float], part: float) -> float:
 
 
 def is_wide(ends: Interval, *, change: bool = False) -> bool:
-    """Return True if the range is wider than a factor of two; the ends of a `change` are factors less one."""
+    """Return True if the range is wider than a factor of two; the ends of a `change` are factors minus one."""
     low, high = ends
     if low == high:
         return False

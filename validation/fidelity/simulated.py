@@ -1,4 +1,4 @@
-"""One flow alone in the simulator, for checks whose paths no experiment has."""
+"""Single simulated flows, for checks whose paths no experiment has."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import Any
 import dumbbell
 
 TCP = {"profile": "tcp", "payload_bytes": 1448}
-# BBR keeps its own window during recovery
+# BBR keeps its own window during recovery.
 BBR = {**TCP, "recovery": "immediate"}
 
 
 def late(mean_ms: float, deviation_ms: float) -> dict[str, Any]:
-    """How late packets leave a host: a uniform random time."""
+    """Return a host's lateness, a uniform random time."""
     return {
         "kind": "jitter",
         "name": "lateness",
@@ -23,7 +23,7 @@ def late(mean_ms: float, deviation_ms: float) -> dict[str, Any]:
 
 
 HOST_OF_2022 = {"data": late(0.67, 0.63), "ack": late(0.72, 0.49)}
-"""The host of gtqifan/pantheon@48b2df3, by direction: told by its nine runs of other schemes than P1 and P2 have
+"""Host of gtqifan/pantheon@48b2df3, by direction, derived from its nine runs of schemes other than those of P1 and P2
 (`dumbbell reproduce DIR --hold-out bbr,cubic,vegas,ledbat,fillp,fillp_sheep`, docs/how-to/reproduce.md, the host
 profile)."""
 
@@ -35,7 +35,7 @@ def simulate(
     seconds: float,
     **changes: Any,  # noqa: ANN401 (keys of the run)
 ) -> dict[str, Any]:
-    """One flow alone; returns its statistics with the bottleneck's under `link`."""
+    """Simulate one flow alone; return its statistics with the bottleneck's under `link`."""
     usual = BBR if controller == "bbr" else TCP
     spec = {
         "seed": changes.get("seed", 1),
@@ -57,5 +57,5 @@ def simulate(
 
 
 def delay(milliseconds: float) -> dict[str, Any]:
-    """A fixed delay."""
+    """Return a fixed delay."""
     return {"kind": "delay", "delay_ms": milliseconds}

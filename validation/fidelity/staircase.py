@@ -10,13 +10,13 @@ from validation.fidelity.measured import Runs, value
 QUICK = ("--set", "log=none")
 SCHEMES = ("copa-gcc2018", "cubic", "bbr", "pcc")
 LINUX = "-linux"
-"""What our scheme's name ends with where the publication's is the kernel's."""
+"""Ending of a built-in scheme's name if the publication used the kernel's scheme."""
 MEASURED = ("copa-gcc2018", f"cubic{LINUX}", "bbr", "pcc")
-"""Our schemes that stand for them: the program, and Linux's CUBIC."""
+"""Built-in schemes that stand for the published ones: the program, and Linux's CUBIC."""
 FAST = ("--schemes", ",".join((*MEASURED, "reno")), *QUICK)
-"""What `copa-fairness` is run with for all of them."""
+"""Options of `copa-fairness` for all of these schemes."""
 QUEUES = {"plain": "ideal-46", "shared": "mininet-46"}
-"""Paths by their queue: 77 packets, or a limit of 77 that the delay line shares, as Mininet builds it."""
+"""Paths by their queue: 77 packets, or a limit of 77 shared with the delay line, as Mininet builds it."""
 JAIN = "jain_seen_p50"
 """Median of Jain's index in windows of 0.1 s."""
 

@@ -1,4 +1,4 @@
-"""Verdicts: which rows are within their tolerances, and which contradict their publication."""
+"""Verdicts: rows within their tolerances, and rows that contradict their publication."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from validation.fidelity.rule import RULE, Ruling, is_wide, overlap, ruling, sim
 PASSING = 0.95
 """Share of the repetitions that has to be within a tolerance by the earlier rule."""
 FAR = 0.10
-"""Relative distance from which on a shown number contradicts the published one."""
+"""Relative distance beyond which a shown number contradicts the published one."""
 UNCOMMITTED = "not judged: the tolerance is not committed"
 NEWER = "not judged: the tolerance is newer than the results"
 NEWER_RULE = "not judged: the rule is newer than the results"
@@ -25,7 +25,7 @@ NEWER_ROW = "not judged: `published_runs`, `published` or `change` is newer than
 
 @dataclass(frozen=True)
 class Count:
-    """How many of the repetitions are within the limits, with the interval of that probability.
+    """Number of repetitions within the limits, with the interval of this probability.
 
     Attributes:
         equal: True if all repetitions are equal: nothing in the set-up is random, and there is no interval.
@@ -37,12 +37,12 @@ class Count:
 
     @property
     def passed(self) -> bool:
-        """The verdict by the earlier rule."""
+        """Return the verdict by the earlier rule."""
         return self.within >= PASSING * self.total
 
     @property
     def interval(self) -> Interval:
-        """The 95 % interval of Clopper and Pearson."""
+        """Return the 95 % interval of Clopper and Pearson."""
         estimate = share(self.within, self.total, "")
         return estimate.low or 0.0, estimate.high or 0.0
 
@@ -55,16 +55,16 @@ class Count:
 
 @dataclass(frozen=True)
 class Judgement:
-    """What one tolerance says of a row.
+    """Verdict of one tolerance on a row.
 
     Attributes:
         version: The commit that set the tolerance, or None.
         refusal: Reason why the simulated row is not judged, or an empty string.
         simulated_count: None if nothing was simulated or the tolerance may not judge it.
         ruling: None if nothing was simulated or the tolerance or the rule may not judge it.
-        real: Whether values measured with real packets are within, or None.
-        real_refused: Why it may not judge those.
-        real_outside: True if those are outside, judged or not.
+        real: True if the values measured with real packets are within, or None.
+        real_refused: Reason why the tolerance may not judge these values, or an empty string.
+        real_outside: True if these values are outside, judged or not.
     """
 
     tolerance: Tolerance
@@ -78,25 +78,25 @@ class Judgement:
 
     @property
     def passed(self) -> bool | None:
-        """Verdict on simulated and real packets; None if one may not be judged, or the row is uninformative."""
+        """Return the verdict on simulated and real packets; None if one may not be judged, or is uninformative."""
         if self.refusal or self.uninformative:
             return None
         return _all_of(self.ruling.passed if self.ruling else None, self.real)
 
     @property
     def earlier(self) -> bool | None:
-        """Verdict by the earlier rule; None if nothing was judged."""
+        """Return the verdict by the earlier rule; None if nothing was judged."""
         return _all_of(self.simulated_count.passed if self.simulated_count else None, self.real)
 
     @property
     def uninformative(self) -> bool:
-        """True if the simulated range is wider than a factor of two."""
+        """Return True if the simulated range is wider than a factor of two."""
         return self.ruling is not None and bool(self.ruling.wide)
 
 
 @dataclass(frozen=True)
 class JudgedRow:
-    """A row, its values, and what each of its tolerances says, oldest first.
+    """A row, its values, and the verdict of each of its tolerances, oldest first.
 
     Attributes:
         has_range: True if the rule of the simulated range holds for the results.
@@ -110,17 +110,17 @@ class JudgedRow:
 
     @property
     def passed(self) -> bool | None:
-        """The verdict of the latest tolerance; None of what is shown, or may not be judged."""
+        """Return the verdict of the latest tolerance; None if the row is only shown, or may not be judged."""
         return self.judgements[-1].passed if self.judgements else None
 
     @property
     def missed(self) -> bool:
-        """Whether the row is outside the latest tolerance, of real packets also where it may not be judged."""
+        """Return True if the row is outside the latest tolerance. Real packets count even if they may not be judged."""
         return self.passed is False or (bool(self.judgements) and self.judgements[-1].real_outside)
 
     @property
     def uninformative(self) -> bool:
-        """True if the simulated range is too wide to be judged by the latest tolerance."""
+        """Return True if the simulated range is too wide to be judged by the latest tolerance."""
         return bool(self.judgements) and self.judgements[-1].uninformative
 
     def medians(self) -> dict[str, float]:
@@ -170,12 +170,12 @@ class JudgedResult:
 
     @property
     def failed(self) -> str:
-        """Why the latest run of its check came to no end, or an empty string."""
+        """Return the reason why the latest run of its check failed, or an empty string."""
         return self.results.failed if self.results else ""
 
     @property
     def passed(self) -> bool | None:
-        """Whether every judged row passes; None if none is judged, or the rule is newer than the simulated results."""
+        """Return True if every judged row passes; None if none is judged, or the rule is newer than the results."""
         if self.failed:
             return False
         if self.results and self.results.simulated and self.results.rule < RULE:
@@ -184,12 +184,12 @@ class JudgedResult:
 
     @property
     def earlier(self) -> bool | None:
-        """Verdict by the earlier rule; None if none of its rows was judged."""
+        """Return the verdict by the earlier rule; None if none of its rows was judged."""
         return False if self.failed else _all_of(*(row.judgements[-1].earlier for row in self.rows if row.judgements))
 
 
 def distance(value: float, published_range: Interval) -> float:
-    """Return how far a value is from a published range, relative to the nearer end; 0 within it."""
+    """Return the distance of a value from a published range, relative to the nearer end; 0 within it."""
     low, high = published_range
     if low <= value <= high:
         return 0.0
@@ -203,7 +203,7 @@ def within(values: Mapping[str, float], limits: Limits) -> bool:
 
 
 def judge(claim: Claim, results: Results | None, past: History) -> JudgedResult:
-    """Return the verdicts on what was measured, by the tolerances that were committed before."""
+    """Return the verdicts on a check's results, by the tolerances that were committed before."""
     return JudgedResult(claim, results, tuple(_judge_row(row, results, past) for row in claim.rows))
 
 
@@ -240,13 +240,13 @@ def _judge_row(row: ClaimRow, results: Results | None, past: History) -> JudgedR
 
 
 def _asked_then(row: ClaimRow, past: History, version_index: int | None) -> bool:
-    """Return True if the claim's file of the results asks of the row's metrics what it asks now."""
+    """Return True if the claim's file of the results has the same questions about the row as now."""
     then = past.versions[version_index].claim.row(row.key) if version_index is not None else None
     return then is not None and _questions(then) == _questions(row)
 
 
 def _questions(row: ClaimRow) -> list[object]:
-    """Return what the rule reads of a row besides the limits."""
+    """Return everything that the rule reads from a row, except the limits."""
     is_single = row.published_runs == 1
     return [
         is_single,
@@ -258,7 +258,7 @@ def _questions(row: ClaimRow) -> list[object]:
 
 
 def _refusal(first: int | None, version_index: int | None) -> str:
-    """Say why a tolerance may not judge results, by the versions of the claim's file that have both."""
+    """Return the reason why a tolerance may not judge results, from the versions of the claim's file that have both."""
     if first is None:
         return UNCOMMITTED
     return NEWER if version_index is None or version_index < first else ""
@@ -270,6 +270,6 @@ def _count(values: Sequence[Mapping[str, float]], limits: Limits) -> Count:
 
 
 def _all_of(*verdicts: bool | None) -> bool | None:
-    """Return whether all of the verdicts that are given are passes; None if none is given."""
+    """Return True if all given verdicts are passes; None if no verdict is given."""
     given_verdicts = [verdict for verdict in verdicts if verdict is not None]
     return all(given_verdicts) if given_verdicts else None

@@ -21,7 +21,7 @@ TRANSPORTS = {"cubic": {**TCP, "max_window_bytes": 2_700_000}, "vegas": TCP, "bb
 
 
 def simulate_logs(work: Work, count: int) -> list[RowValues]:
-    """Throughput and delay of four schemes."""
+    """Return throughput and delay of four schemes."""
     return [
         {controller: _run(controller, seed(work.draw, "P1", number)) for controller in TRANSPORTS}
         for number in range(1, count + 1)

@@ -13,7 +13,7 @@ PATHS = (  # Mbit/s, one-way delay in ms; 30 s, infinite queue
 
 
 def simulate_logs(work: Work, count: int) -> list[RowValues]:
-    """Throughput and delay of both schemes on each path."""
+    """Return throughput and delay of both schemes on each path."""
     return [
         {
             f"{scheme}/{mbps}/{2 * one_way_ms}": _run(scheme, mbps, one_way_ms, seed(work.draw, "P2", number))

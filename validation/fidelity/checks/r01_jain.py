@@ -11,11 +11,11 @@ EMULATED = (
 )
 COPA = "copa-gcc2018"
 FIRST = {"plain": "mahimahi-46"}
-"""The first publication's link, with a plain queue; by the schedule of its script."""
+"""Link of the first publication, with a plain queue and the schedule of its script."""
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """Medians of Jain's index: on the first publication's link, and on the reproduction's."""
+    """Return medians of Jain's index on the first publication's link and on the reproduction's link."""
     words = ("--path", *FIRST.values(), *FAST)
     first = values(work.repetitions("copa-fairness-original", *words, count=count), count, paths=FIRST)
     again = values(work.repetitions("copa-fairness", *FAST, count=count), count)
@@ -28,13 +28,13 @@ def simulate(work: Work, count: int) -> list[RowValues]:
 
 
 def real(work: Work) -> RowValues:
-    """The same over the plain queue, with the kernel's CUBIC and BBR."""
+    """Return the indices over the plain queue, with the kernel's CUBIC and BBR."""
     (jain_values,) = values(work.results("copa-fairness", *EMULATED), 1)
     return measure({(queue, scheme.removeprefix("kernel-")): jain for (queue, scheme), jain in jain_values.items()})
 
 
 def measure(jain_values: Mapping[tuple[str, str], float]) -> dict[str, dict[str, float]]:
-    """Return each scheme's median over the plain queue, and how far Copa's is above the largest of the others.
+    """Return each scheme's median over the plain queue, and the lead of Copa's median over the largest other one.
 
     Raises:
         RunFailure: A scheme has no good run.

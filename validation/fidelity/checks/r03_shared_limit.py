@@ -1,11 +1,11 @@
-"""What it does to share the limit of the queue with the delay line before it, as Mininet builds links."""
+"""Effect of a limit that the queue shares with the delay line before it, as Mininet builds links."""
 
 from validation.fidelity.published_check import Check, RowValues, Work
 from validation.fidelity.staircase import FAST, QUEUES, values
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """Utilisation and delay over both queues."""
+    """Return utilisation and delay over both queues."""
     directory = work.repetitions("copa-fairness", *FAST, count=count)
     used, delays = (values(directory, count, metric) for metric in ("utilization", "owd_p95_ms"))
     return [

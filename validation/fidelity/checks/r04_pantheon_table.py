@@ -1,4 +1,4 @@
-"""Table 1 of the reproduction of the Copa paper: Pantheon's logs of February 2018, which are not at hand."""
+"""Table 1 of the reproduction of the Copa paper: Pantheon's logs of February 2018, which are not available."""
 
 from validation.fidelity.published_check import Check
 

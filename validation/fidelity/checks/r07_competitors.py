@@ -1,4 +1,4 @@
-"""One hundred random networks with CUBIC beside another scheme: figure 10 of the Copa paper."""
+"""One hundred random networks with CUBIC and another scheme: figure 10 of the Copa paper."""
 
 import random
 import statistics
@@ -13,17 +13,17 @@ from validation.fidelity.simulated import delay
 NETWORKS = 100
 SECONDS = 10.0
 SCHEMES = {"cubic": "cubic-linux", **{name: name for name in ("copa", "copa-gcc2018", "bbr", "pcc", "pcc-paper")}}
-"""Ours by the row that each is of."""
+"""Built-in scheme of each row."""
 CUBIC = SCHEMES["cubic"]
 OF_IPERF = (CUBIC, "bbr")
-"""Kernel's TCP, started as plain `iperf -c`: default sockets."""
+"""Schemes of the kernel's TCP, started as plain `iperf -c`: default sockets."""
 HZ = 100
-"""Of the script: its token bucket holds two ticks."""
+"""Timer frequency of the script, Hz: its token bucket holds two ticks."""
 
 
 @dataclass(frozen=True)
 class Network:
-    """A path, and how many flows of CUBIC and of the other scheme are on it."""
+    """A path with its numbers of CUBIC's flows and of the other scheme's flows."""
 
     seed: int
     rate_mbps: int
@@ -34,7 +34,7 @@ class Network:
 
 
 def networks(seed: int) -> list[Network]:
-    """As the original script draws them: whole numbers, uniformly, and the same for all schemes."""
+    """Return networks drawn as in the original script: whole numbers, uniformly, and the same for all schemes."""
     draw = random.Random(seed)
     return [
         Network(
@@ -50,7 +50,7 @@ def networks(seed: int) -> list[Network]:
 
 
 def directions(network: Network) -> dict[str, list[dict[str, Any]]]:
-    """The script's netem and tbf: a delay, and a token bucket with two ticks of the link's rate."""
+    """Return the script's netem and tbf: a delay, and a token bucket with two ticks of the link's rate."""
     queue_bytes = round(network.queue_bdp * 2 * network.rate_mbps * network.delay_ms * 1e3 / 8)
     bucket = {
         "kind": "shaper",
@@ -62,7 +62,7 @@ def directions(network: Network) -> dict[str, list[dict[str, Any]]]:
 
 
 def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
-    """Throughput of CUBIC's flows and of the others' as multiples of the fair share."""
+    """Return the throughputs of CUBIC's flows and of the other flows, as multiples of the fair share."""
     scheme, network = task
     elements = directions(network)
     path = dumbbell.make_path(rate=f"{network.rate_mbps}mbit", rtt=f"{2 * network.delay_ms}ms")
@@ -89,7 +89,7 @@ def shares(task: tuple[str, Network]) -> tuple[list[float], list[float]]:
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """CUBIC beside each scheme, compared with CUBIC beside CUBIC, over networks that each repetition draws anew."""
+    """Return each scheme's values with CUBIC, compared with CUBIC alone; each repetition draws new networks."""
     return [_repetition(work, seed(work.draw, "R7", number)) for number in range(1, count + 1)]
 
 

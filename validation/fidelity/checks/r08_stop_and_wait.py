@@ -12,7 +12,7 @@ NEAR = ("--rate", "100mbit", "--rtt", "2ms", "--queue", "1000p")
 
 
 def rates(directory: Path, path: str, scheme: str, number: int = 1, flow: int | None = 1) -> list[float]:
-    """KBytes/s of the server's whole seconds in one run; flow `None` is the sum."""
+    """Return the KBytes/s of the server's whole seconds in one run; flow `None` is the sum."""
     (run,) = [
         run for run in dumbbell.open(directory).runs if (run.scheme, run.run) == (scheme, number) and path in run.path
     ]
@@ -22,12 +22,12 @@ def rates(directory: Path, path: str, scheme: str, number: int = 1, flow: int | 
 
 
 def steady(values: list[float]) -> dict[str, float]:
-    """The mean without the first second, and the second with the least."""
+    """Return the mean without the first second, and the smallest second."""
     return {"mean": fmean(values[1:]), "least": min(values[1:])}
 
 
 def measure(directory: Path, scheme: str, number: int = 1) -> dict[str, dict[str, float]]:
-    """One stream and two in one zone and to another continent."""
+    """Return the rates of one stream and of two, in one zone and to another continent."""
     total = rates(directory, "zone", f"{scheme}*2", number, None)
     return {
         "zone/1": steady(rates(directory, "zone", scheme, number)),
@@ -40,17 +40,17 @@ def measure(directory: Path, scheme: str, number: int = 1) -> dict[str, dict[str
 
 
 def measure_whole(directory: Path, number: int) -> dict[str, dict[str, float]]:
-    """What the first second is part of, in the 17.5 s of the published transfer."""
+    """Return the mean and the transfer with the first second included, in the 17.5 s of the published transfer."""
     single_rates, two = (rates(directory, "zone", scheme, number) for scheme in (OURS, f"{OURS}*2"))
     return {"zone/average": {"mean": fmean(single_rates)}, "zone/transfer": {"kbytes": sum(two) + _HALF * two[-1]}}
 
 
 _HALF = 0.5
-"""Of a second: the last interval of 17.5 s, in which the rate is that of the second before it."""
+"""Length of the last interval of 17.5 s, s; its rate is that of the second before it."""
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """One stream, two, near and far."""
+    """Return the values of one stream and of two, near and far."""
     usual = work.repetitions("ledbat-2017", count=count)
     near = work.repetitions("ledbat-2017", *NEAR, count=count)
     return [
@@ -60,7 +60,7 @@ def simulate(work: Work, count: int) -> list[RowValues]:
 
 
 def real(work: Work) -> RowValues:
-    """The same rule in the kernel, as a controller in BPF."""
+    """Return the values of the kernel with the same rule as a BPF controller."""
     return measure(work.results("ledbat-2017", *REAL), KERNEL)
 
 

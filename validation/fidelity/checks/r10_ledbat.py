@@ -1,4 +1,4 @@
-"""LEDBAT: what RFC 6817 promises and what was measured of it, and what LEDBAT++ mends."""
+"""LEDBAT: promises of RFC 6817, measurements of it, and the corrections of LEDBAT++."""
 
 from validation.fidelity.measured import Runs, value
 from validation.fidelity.published_check import Check, RowValues, Work
@@ -13,24 +13,24 @@ LATE = ("--schemes", "ledbat", "--mix", "ledbat*2", "--mix", "ledbat-plus-plus*2
 
 
 def queue_ms(runs: Runs, path: str, scheme: str) -> float:
-    """Mean delay above the smallest one, of the first flow."""
+    """Return the mean delay of the first flow above its minimum, ms."""
     return runs.where(scheme, path=path).mean("flows.0.self_inflicted_delay_mean_ms")
 
 
 def share(runs: Runs, path: str, mix: str) -> float:
-    """What the first flow has of the goodput of both."""
+    """Return the first flow's share of the goodput of both flows."""
     first, second = (runs.where(mix, path=path).mean(f"flows.{flow}.goodput_mbps") for flow in (0, 1))
     return first / (first + second)
 
 
 def ratio(runs: Runs, path: str, mix: str) -> dict[str, float]:
-    """What the second flow got, in multiples of the first one's."""
+    """Return the second flow's goodput as a multiple of the first one's."""
     first = share(runs, path, mix)
     return {"ratio": (1.0 - first) / first}
 
 
 def measure(together: Runs, late: Runs) -> RowValues:
-    """L1 to L8: shares and delays from 60 to 200 s."""
+    """Return L1 to L8: shares and delays from 60 to 200 s."""
     alone, deep = together.where("ledbat"), together.where(path="deep")
     use = alone.where(path="two-targets").mean(lambda run: value(run, "links.0.throughput_mbps") / LINK_MBPS)
     return {
@@ -51,7 +51,7 @@ def measure(together: Runs, late: Runs) -> RowValues:
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """Both flows at once, and the second one 10 s later."""
+    """Return the values with both flows started at once, and with the second one 10 s later."""
     parts = (work.repetitions("ledbat-evaluation", *words, count=count) for words in TOGETHER)
     together = Runs(tuple(run for part in parts for run in Runs.of(part).runs))
     late = Runs.of(work.repetitions("ledbat-evaluation", *LATE, count=count))

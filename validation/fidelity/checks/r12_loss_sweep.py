@@ -6,7 +6,7 @@ from validation.fidelity.published_check import Check, RowValues, Work
 CUBIC = (1e-5, 1e-4, 1e-3, 1e-2, 2e-2, 5e-2)
 BEFORE = CUBIC
 PUBLISHED_CUBIC, PUBLISHED_BBR = "cubic-4.11", "bbr-4.11"
-"""Of the experiment: with the kernel, the pacing and the sockets of the publication."""
+"""Schemes of the experiment with the kernel, the pacing and the sockets of the publication."""
 BEHIND = (1e-4, 1e-3, 1e-2, 2e-2, 5e-2, 0.1, 0.15, 0.2)
 STARTED = ("--warmup", "5")
 REAL = ("--backend", "emu", "--schemes", "kernel-bbr", "--runs", "1")
@@ -14,23 +14,23 @@ REAL_LOSSES = (0.01, 0.05)
 
 
 def cells(path: str, axis: str, losses: tuple[float, ...]) -> tuple[str, str]:
-    """The option that chooses loss rates."""
+    """Return the option that chooses loss rates."""
     return "--cell", ",".join(f"{path}.{axis}-{loss:g}" for loss in losses)
 
 
 def delivery_rate(run: Run) -> float:
-    """What the receiver's end of the path saw after the start, headers included, Mbit/s."""
+    """Return the rate at the receiver's end of the path after the start, headers included, Mbit/s."""
     return carried_mbps(run, 0)
 
 
 def rule(runs: Runs, scheme: str, loss: float) -> dict[str, float]:
-    """BBR's throughput where loss comes first, as netem has it: of the whole minute, and after the start."""
+    """Return BBR's throughput with loss in front of the link, as in netem: of the whole minute, and after the start."""
     cell = runs.where(scheme, loss_before=loss)
     return {"whole": cell.mean("flows.0.throughput_mbps"), "started": cell.mean(delivery_rate)}
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """ReBBR's table with the loss behind the link, and BBR's rule with the loss in front of it."""
+    """Return ReBBR's table with the loss behind the link, and BBR's rule with the loss in front of it."""
     losses = tuple(sorted({*CUBIC, *BEHIND}))
     table = ("--schemes", f"{PUBLISHED_CUBIC},{PUBLISHED_BBR}", *cells("loss-behind", "loss", losses))
     behind = Runs.of(work.repetitions("bbr-loss", *table, count=count))
@@ -45,12 +45,12 @@ def simulate(work: Work, count: int) -> list[RowValues]:
 
 
 def measure_sent(runs: Runs, scheme: str, loss: float) -> dict[str, float]:
-    """What the link sent in the whole minute, before the loss behind it."""
+    """Return the rate that the link sent in the whole minute, before the loss behind it."""
     return {"mbps": runs.where(scheme, loss=loss).mean("links.0.throughput_mbps")}
 
 
 def real(work: Work) -> RowValues:
-    """The kernel's BBR with the loss in front of the link."""
+    """Return the throughput of the kernel's BBR with the loss in front of the link."""
     words = (*STARTED, *REAL, *cells("loss-before", "loss_before", REAL_LOSSES))
     runs = Runs.of(work.results("bbr-loss-before", *words))
     return {f"rule/{loss:g}": rule(runs, "kernel-bbr", loss) for loss in REAL_LOSSES}

@@ -16,12 +16,12 @@ Figures = dict[str, dict[str, float]]
 
 
 def cells(*labels: str) -> tuple[str, str]:
-    """The option that chooses cells."""
+    """Return the option that chooses cells."""
     return "--cell", ",".join(f"nsperf.{label}" for label in labels)
 
 
 def coexist(runs: Runs) -> Figures:
-    """BBR's share beside CUBIC, over buffers."""
+    """Return BBR's share against CUBIC, by buffer."""
     share = {
         scheme: {name: runs.where(scheme, qlen_bdp=b).mean("flows.1.payload_share") for b, name in DEPTHS.items()}
         for scheme in ("bbr", "bbr3")
@@ -35,7 +35,7 @@ def coexist(runs: Runs) -> Figures:
 
 
 def random_loss(runs: Runs) -> Figures:
-    """Throughput over loss on 1 Gbit/s, of what BBR has at the least."""
+    """Return the throughput by loss on 1 Gbit/s, as a ratio to BBR's at the lowest loss."""
 
     def ratio(scheme: str, loss: float) -> float:
         goodput = runs.where(scheme, loss_before=loss).mean("flows.0.goodput_mbps")
@@ -49,7 +49,7 @@ def random_loss(runs: Runs) -> Figures:
 
 
 def shallow(runs: Runs) -> Figures:
-    """Losses in a buffer of 0.02 BDP."""
+    """Return the losses in a buffer of 0.02 BDP."""
     loss = {
         scheme: max(runs.where(scheme, k=k).mean("network.packet_loss_rate") for k in (10, 100))
         for scheme in ("bbr", "bbr3", "cubic")
@@ -58,17 +58,17 @@ def shallow(runs: Runs) -> Figures:
 
 
 def shallow_rows(bbr: float, cubic: float) -> Figures:
-    """BBR's losses, and CUBIC's, also as a part of BBR's."""
+    """Return BBR's losses, and CUBIC's, also as a part of BBR's."""
     return {"shallow/bbr": {"loss": bbr}, "shallow/cubic": {"loss": cubic, "of_bbr": cubic / bbr}}
 
 
 def queue_bdp(run: Run) -> float:
-    """Median queueing delay of the first flow in base RTTs."""
+    """Return the median queueing delay of the first flow, in base RTTs."""
     return (value(run, "flows.0.owd_p50_ms") - BASE_RTT_MS / 2) / BASE_RTT_MS
 
 
 def bufferbloat(runs: Runs) -> Figures:
-    """The queue that two flows keep."""
+    """Return the queue that two flows keep."""
     return {
         f"bufferbloat/{scheme}": {f"in_{b:.0f}": runs.where(scheme, qlen_bdp=b).mean(queue_bdp) for b in (10.0, 100.0)}
         for scheme in ("cubic", "bbr", "bbr3")
@@ -76,7 +76,7 @@ def bufferbloat(runs: Runs) -> Figures:
 
 
 def ecn(runs: Runs) -> Figures:
-    """The queue under marks, beside DCTCP's."""
+    """Return the queue under marks, compared with DCTCP's."""
     queue = {
         scheme.replace("-", "_"): runs.where(scheme, k=10).mean("links.0.mean_queue_delay_ms")
         for scheme in ("bbr3", "bbr3-ecn", "dctcp")
@@ -108,7 +108,7 @@ SCENARIOS: dict[
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """All five."""
+    """Return the figures of all five scenarios."""
     figures_of: list[Figures] = [{} for _ in range(count)]
     for scenario, experiments in SCENARIOS.items():
         runs = [run for words in experiments for run in Runs.of(work.repetitions(*words, count=count)).runs]
@@ -118,7 +118,7 @@ def simulate(work: Work, count: int) -> list[RowValues]:
 
 
 def real(work: Work) -> RowValues:
-    """The kernel's CUBIC and BBR in three of them, shorter; with shallow buffers at a tenth of the rate."""
+    """Return three scenarios with the kernel's CUBIC and BBR, shorter; shallow buffers at a tenth of the rate."""
     together = Runs.of(work.results("nsperf-coexist", *COEXIST, *cells("qlen_bdp-1", "qlen_bdp-16")))
     one_bdp, deep = (together.where(COEXIST_MIX, qlen_bdp=b).mean("flows.1.payload_share") for b in (1.0, 16.0))
     lossy = Runs.of(work.results("--duration", "20", *EMU, *KERNEL, *SHALLOW_REAL))

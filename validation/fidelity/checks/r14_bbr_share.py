@@ -1,4 +1,4 @@
-"""BBR beside loss-based flows: the model of Ware et al."""
+"""BBR against loss-based flows: the model of Ware et al."""
 
 from validation.fidelity.measured import Runs
 from validation.fidelity.published_check import Check, RowValues, Work
@@ -8,12 +8,12 @@ BUFFERS = (4.0, 16.0, 64.0)
 
 
 def cells(path: str, labels: list[str]) -> tuple[str, str]:
-    """The option that chooses cells."""
+    """Return the option that chooses cells."""
     return "--cell", ",".join(f"{path}.{label}" for label in labels)
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """The deep queue after convergence, and 240 s over buffers."""
+    """Return the shares in a deep queue after convergence, and for 240 s by buffer."""
     words = cells("ware-deep", [f"versus-{name}" for name in DEEP])
     deep = Runs.of(work.repetitions("bbr-share-deep", *words, count=count))
     words = cells("ware", [f"qlen_bdp-{buffer:g}.versus-cubic" for buffer in BUFFERS])
@@ -29,7 +29,7 @@ def simulate(work: Work, count: int) -> list[RowValues]:
 
 
 def converged_shares(runs: Runs) -> dict[str, dict[str, float]]:
-    """Shares beside one flow, and how far they differ between 1 and 16."""
+    """Return the shares against one flow, and their difference between 1 and 16 flows."""
     share = {name: runs.where(versus=name).mean("flows.0.payload_share") for name in DEEP}
     cubic = [value for name, value in share.items() if name != "reno"]
     return {
@@ -39,7 +39,7 @@ def converged_shares(runs: Runs) -> dict[str, dict[str, float]]:
 
 
 def real(work: Work) -> RowValues:
-    """The same short run with the kernel's flows and with ours."""
+    """Return the shares of the same short run with the kernel's flows and with simulated ones."""
     words = (*cells("ware", ["qlen_bdp-4.versus-cubic"]), "--duration", "60", "--runs", "1")
     kernel, simulated_share = (
         Runs.of(work.results(name, *words)).mean("flows.0.payload_share") for name in ("bbr-share-real", "bbr-share")

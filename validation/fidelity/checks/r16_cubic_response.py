@@ -5,7 +5,7 @@ from validation.fidelity.published_check import Check, RowValues, Work
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """Mean windows."""
+    """Return mean windows."""
     runs = Runs.of(work.repetitions("cubic-response", count=count))
     return [
         {

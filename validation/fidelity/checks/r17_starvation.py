@@ -1,4 +1,4 @@
-"""Starvation of delay-convergent controllers: one of two flows meets what is not congestion."""
+"""Starvation of delay-convergent controllers: one of two flows meets delay that is no congestion."""
 
 from typing import Any
 
@@ -7,7 +7,7 @@ from validation.fidelity.published_check import Check, RowValues, Work
 
 Place = dict[str, Any]
 CASES: dict[str, tuple[str, Place, Place]] = {
-    # experiment: scheme, adversarial cell, control
+    # Columns: scheme of the experiment, adversarial cell, control.
     "copa": ("copa-delay-remembers", {"path": "fast-at-first"}, {"path": "never-fast"}),
     "bbr": ("bbr", {"rtts": [40.0, 80.0]}, {"rtts": [40.0, 40.0]}),
     "vivace": ("vivace", {"path": "held-acks"}, {"path": "free-acks"}),
@@ -17,19 +17,19 @@ BOTH_MODES = "copa-remembers"
 
 
 def ratio(run: Run) -> float:
-    """Goodput of the flow that has more over the other's."""
+    """Return the larger goodput divided by the smaller one."""
     first, other = (value(run, f"flows.{flow}.goodput_mbps") for flow in (0, 1))
     return max(first, other) / max(min(first, other), 1e-6)
 
 
 def starvation(runs: Runs) -> dict[str, float]:
-    """Both flows' goodput, and their ratio."""
+    """Return both flows' goodput, and their ratio."""
     first, two = (runs.mean(f"flows.{flow}.goodput_mbps") for flow in (0, 1))
     return {"one": first, "two": two, "ratio": runs.mean(ratio)}
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """Each pair under the adversary, and without."""
+    """Return each pair's values under the adversary, and without."""
     figures_of: list[dict[str, dict[str, float]]] = [{} for _ in range(count)]
     for name, (scheme, adversarial, control) in CASES.items():
         schemes = f"{scheme},{BOTH_MODES}" if name == "copa" else scheme

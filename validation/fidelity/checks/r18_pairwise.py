@@ -1,4 +1,4 @@
-"""Every scheme beside every other at two bottlenecks, as Prudentia pairs services."""
+"""Every pair of schemes at two bottlenecks, as Prudentia pairs services."""
 
 from itertools import combinations
 from statistics import fmean
@@ -9,18 +9,18 @@ from validation.fidelity.published_check import Check, RowValues, Work
 SCHEMES = ("reno", "cubic", "bbr", "bbr3", "copa", "vegas", "vivace", "pcc")
 PATHS = ("8mbit", "50mbit")
 EACH = 3
-"""Runs of a pair in a repetition."""
+"""Number of runs of a pair in a repetition."""
 PATH = ("--rate", "8mbit", "--rtt", "50ms", "--queue", "4bdp")
 REAL = ("--backend", "emu", "--schemes", "kernel-cubic,kernel-bbr", *PATH, "--flows", "2", "--duration", "30")
 
 
 def of_fair(run: Run) -> float:
-    """What the first flow got, over the fair half."""
+    """Return the first flow's share as a ratio to the fair half."""
     return 2.0 * value(run, "flows.0.payload_share")
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """Self-pairs; in the first repetition also what the loser of a pair has."""
+    """Return the values of self-pairs; in the first repetition also the share of a pair's loser."""
     own_runs = [
         run
         for name in SCHEMES
@@ -41,19 +41,19 @@ def simulate(work: Work, count: int) -> list[RowValues]:
 
 
 def extremes(runs: Runs) -> dict[str, float]:
-    """The least and the most that a scheme has of the fair half beside itself."""
+    """Return the smallest and the largest ratio to the fair half of a scheme against itself."""
     means = [runs.where(name).mean(of_fair) for name in SCHEMES]
     return {"least": min(means), "most": max(means)}
 
 
 def loser(runs: Runs) -> float:
-    """What the loser of a pair gets of the fair half, mean over the pairs."""
+    """Return the loser's ratio to the fair half, as a mean over the pairs."""
     share = {(name, other): runs.where(name, versus=other).mean(of_fair) for name in SCHEMES for other in SCHEMES}
     return fmean(min(share[pair], share[pair[::-1]]) for pair in combinations(SCHEMES, 2))
 
 
 def real(work: Work) -> RowValues:
-    """Self-pairs of the kernel's."""
+    """Return the values of the kernel's self-pairs."""
     pairs = Runs.of(work.results(*REAL))
     return {"kernel": {name: pairs.where(f"kernel-{name}").mean(of_fair) for name in ("cubic", "bbr")}}
 

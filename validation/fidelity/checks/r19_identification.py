@@ -27,15 +27,15 @@ BACK_OFF = 0.88  # a fall below this share of the last second's largest flight
 FITS = 0.03  # of the growth: largest root mean square error of a fit
 FLAT = 0.12  # of the median: what a flow without back-offs varies by
 VEGAS_PACKETS = 7.5  # beyond the base RTT at most: beta = 4, one on the link, the pair that shares an ACK; rounded
-# What is left of the flight by a back-off, and the degree of growth: RFC 5681; RFC 9438; H-TCP (Leith and Shorten 2004)
-# with its least backoff; Westwood+ with two BDP of queue.
+# Part of the flight that a back-off leaves, and the degree of growth: RFC 5681; RFC 9438; H-TCP (Leith and Shorten
+# 2004) with its smallest backoff; Westwood+ with two BDP of queue.
 KNOWN = {"reno": (0.5, 1), "cubic": (0.7, 3), "htcp": (0.5, 2), "westwood": (0.33, 1)}
 FARTHEST = 1.0
 
 
 @dataclass(frozen=True)
 class Flight:
-    """Packets in flight every 50 ms, from when the flow has settled; packets per s; base RTT in s; share of marks."""
+    """Packets in flight every 50 ms, once the flow has settled; packets per s; base RTT in s; share of marks."""
 
     packets: np.ndarray  # type: ignore[type-arg]
     rate: float
@@ -44,7 +44,7 @@ class Flight:
 
 
 def observe(run: dumbbell.RunResults) -> Flight:
-    """What the path sees: a packet is in flight until it was dropped, or its ACK is back."""
+    """Return the flight that the path sees: a packet is in flight until it is dropped, or until its ACK is back."""
     log = run.packets()
     time_s, event = np.asarray(log["time_ns"]) / 1e9, np.asarray(log["event"])
     back_s = (
@@ -60,7 +60,7 @@ def observe(run: dumbbell.RunResults) -> Flight:
 
 
 def is_bbr(flight: Flight) -> bool:
-    """Whether it nearly empties the path ten seconds after it last saw so short a round trip, which may be later."""
+    """Return True if the flight nearly empties the path ten seconds, or later, after its last such short round trip."""
     low = flight.packets < 0.25 * np.median(flight.packets)
     begins = np.flatnonzero(low[1:] & ~low[:-1]) * STEP_S
     gaps = np.diff(begins)
@@ -68,7 +68,7 @@ def is_bbr(flight: Flight) -> bool:
 
 
 def back_offs(flight: Flight) -> list[tuple[int, int]]:
-    """Peak before and lowest point after each back-off."""
+    """Return the peak before and the lowest point after each back-off."""
     pairs: list[tuple[int, int]] = []
     second = round(1 / STEP_S)
     at = second
@@ -83,7 +83,7 @@ def back_offs(flight: Flight) -> list[tuple[int, int]]:
 
 
 def degree(growth: np.ndarray, flight: Flight) -> int:  # type: ignore[type-arg]
-    """The lowest degree of a polynomial over round trips that fits the growth; 4 where three is not enough."""
+    """Return the lowest degree of a polynomial over round trips that fits the growth; 4 if three is not enough."""
     round_trips = np.cumsum(STEP_S / np.maximum(flight.rtt_s, growth / flight.rate))
     height = np.ptp(growth)
     for order in (1, 2, 3):
@@ -94,7 +94,7 @@ def degree(growth: np.ndarray, flight: Flight) -> int:  # type: ignore[type-arg]
 
 
 def classify(flight: Flight) -> str:
-    """The name of what has such a flight, with what told it."""
+    """Return the name of the controller with such a flight, and the evidence."""
     if is_bbr(flight):
         return "bbr (nearly empty every 10 s)"
     falls = back_offs(flight)
@@ -129,11 +129,11 @@ EXPECTED = {
     ("marks", "dctcp"): "dctcp",
     ("drops", "copa"): "none",
 }
-"""Every scheme where its rule shows; DCTCP, where nothing marks, is Reno (RFC 8257 3.5)."""
+"""Expected controller of each path and scheme. DCTCP without marks is Reno (RFC 8257 3.5)."""
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """1 for what is told as expected, else 0."""
+    """Return 1 for each flight that is identified as expected, else 0."""
     figures: list[dict[str, dict[str, float]]] = [{} for _ in range(count)]
     for run in dumbbell.open(work.repetitions("identification", count=count)).runs:
         name = EXPECTED.get((run.path, run.scheme))
