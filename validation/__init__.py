@@ -1,1 +1,1 @@
-"""Compare what dumbbell measures with published results, with real implementations and with real packets."""
+"""Comparisons of dumbbell's measurements with published results, with real implementations and with real packets."""

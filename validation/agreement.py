@@ -1,4 +1,4 @@
-"""The simulator beside real packets, and our controllers beside real implementations of the same algorithms.
+"""Comparison of the simulator with real packets, and of built-in controllers with real implementations.
 
 Usage: python -m validation.agreement [--experiment agreement-more] [--write docs/evidence/agreement.md] [--quick]
 [--keep DIR]. Everything runs through `dumbbell run`, in real time: about 40 minutes, with --quick about 14. What is
@@ -47,8 +47,8 @@ WITH_REAL = {  # experiments whose schemes stand beside real implementations, an
     },
 }
 
-# How late packets are at random, in each direction, in the simulated repetitions that show how much timing matters:
-# means of exponential distributions, whose 99th percentiles are 0.05 to 1.4 ms, as those of an idle and a busy machine.
+# Means of the exponential distributions of random lateness, ms, in each direction, in the simulated repetitions that
+# show the influence of timing. Their 99th percentiles, 0.05 to 1.4 ms, are those of an idle and a busy machine.
 LATE_MS = (0.01, 0.03, 0.1, 0.3)
 REPETITIONS = 20  # for each of them; the first has the seed of the other runs
 
@@ -198,14 +198,14 @@ class Spread:
 
 @dataclass(frozen=True)
 class Bounds:
-    """How far apart two runs may be: shares, and milliseconds of delay that are always allowed."""
+    """Maximum differences of two runs: shares, and the delay that is always allowed, ms."""
 
     throughput: float
     p95: float
     p95_ms: float
 
     def hold(self, side: Numbers, other: Numbers, around: Spread | None = None) -> bool:
-        """Whether `other` is as `side`, or like the repetitions `around`; values on the bound are."""
+        """Return True if `other` is like `side`, or like the repetitions `around`; values on the bound count."""
         rate, delay = abs(other.throughput - side.throughput), abs(other.p95 - side.p95)
         good_rate = rate <= self.throughput * side.throughput
         good_delay = delay <= self.p95_ms or delay <= self.p95 * side.p95
@@ -216,21 +216,21 @@ class Bounds:
 
     @property
     def of_spread(self) -> Bounds:
-        """The bounds of what the spread of repetitions can excuse: twice as wide.
+        """Return the bounds of what the spread of repetitions can excuse: twice as wide.
 
         Of a scheme whose runs differ that much a range that holds both values says nothing.
         """
         return Bounds(2 * self.throughput, 2 * self.p95, 2 * self.p95_ms)
 
 
-# The simulator and real packets, two implementations.
+# These bounds are for the simulator and real packets, two implementations.
 BACKENDS = Bounds(throughput=0.05, p95=0.10, p95_ms=2.0)
 IMPLEMENTATIONS = Bounds(throughput=0.10, p95=0.10, p95_ms=2.0)
 STRICT = ("agreement-reordering",)  # experiments whose implementations have the bounds of the backends
 
 
 def only_flow(run: dict[str, Any] | None) -> Numbers | str:
-    """The run's only flow, or why there is none."""
+    """Return the run's only flow, or the reason why there is none."""
     if run is None:
         return "missing"
     if not run["flows"]:
@@ -248,13 +248,13 @@ def only_flow(run: dict[str, Any] | None) -> Numbers | str:
 
 
 def first(runs: Runs, path: str, scheme: str) -> Numbers | str:
-    """Run 1 of a cell of the experiment."""
+    """Return run 1 of a cell of the experiment."""
     first_runs = [run for run in runs.get((path, scheme), []) if run["run"] == 1]
     return only_flow(first_runs[0] if first_runs else None)
 
 
 def spread(runs: list[dict[str, Any]]) -> Spread | None:
-    """The range of the runs that are good."""
+    """Return the range of the good runs, or None."""
     all_numbers = [flow_numbers for flow_numbers in map(only_flow, runs) if isinstance(flow_numbers, Numbers)]
     if not all_numbers:
         return None
@@ -266,26 +266,26 @@ def spread(runs: list[dict[str, Any]]) -> Spread | None:
 
 
 class Notes:
-    """Reasons, numbered in the order in which the tables need them."""
+    """Reasons, numbered in the order of their first use in the tables."""
 
     def __init__(self) -> None:
         self.texts: list[str] = []
 
     def mark(self, text: str) -> str:
-        """How a table refers to the reason."""
+        """Return the reference to a reason in a table."""
         if text not in self.texts:
             self.texts.append(text)
         return f"[{self.texts.index(text) + 1}]"
 
     def lines(self) -> list[str]:
-        """All of them, for below the tables."""
+        """Return all reasons, for below the tables."""
         return [f"{number}. {text}" for number, text in enumerate(self.texts, 1)]
 
 
 def verdict(
     own_numbers: Numbers, other: Numbers, bounds: Bounds, around: Spread | None, reason: str | None, notes: Notes
 ) -> str:
-    """One word for a row: within the bounds or the spread of repetitions, or why not."""
+    """Return one word for a row: within the bounds or the spread of repetitions, or the reason why not."""
     if other.status != "done":
         return f"{other.status} {notes.mark(other.reason)}"
     if bounds.hold(own_numbers, other):
@@ -296,27 +296,27 @@ def verdict(
 
 
 def find_reason(reasons: dict[tuple[str, str], str], scheme: str, path: str) -> str | None:
-    """The reason for a cell; one for the cell alone comes before one for all paths."""
+    """Return the reason for a cell; one for the cell alone precedes one for all paths."""
     return reasons.get((scheme, path), reasons.get((scheme, "")))
 
 
 def percent(base: float, other: float) -> str:
-    """How much more `other` is, in percent."""
+    """Return the difference of `other` from `base`, in percent."""
     return f"{with_sign(100.0 * (other / base - 1.0))} %" if base else "-"
 
 
 def with_sign(value: float) -> str:
-    """One decimal with its sign; zero has none."""
+    """Return one decimal with its sign; zero has none."""
     text = f"{value:+.1f}"
     return "0.0" if text in ("+0.0", "-0.0") else text
 
 
 Judge = Callable[[Numbers, Numbers], str]
-"""Gives the verdict on two runs."""
+"""Function that returns the verdict on two runs."""
 
 
 def row(name: str, own_numbers: Numbers | str, other: Numbers | str, judge: Judge) -> list[str]:
-    """A line of a table; `judge` gives the verdict where both runs have numbers."""
+    """Return a line of a table; `judge` gives the verdict if both runs have numbers."""
     if isinstance(own_numbers, str) or isinstance(other, str):
         missing = own_numbers if isinstance(own_numbers, str) else other
         return [name, *["-"] * 6, str(missing)]
@@ -334,13 +334,13 @@ def row(name: str, own_numbers: Numbers | str, other: Numbers | str, judge: Judg
 
 
 def judge_of(bounds: Bounds, late: list[dict[str, Any]], reason: str | None, notes: Notes) -> Judge:
-    """The judge of one cell; `late` are the simulated repetitions around it."""
+    """Return the judge of one cell; `late` are the simulated repetitions around it."""
     around = spread(late)
     return lambda own_numbers, other: verdict(own_numbers, other, bounds, around, reason, notes)
 
 
 def table(names: str, compared_sides: str, rows: list[list[str]]) -> list[str]:
-    """Markdown; `compared_sides` is compared, the rows are `names`."""
+    """Return a table in Markdown; `compared_sides` are compared, the rows are `names`."""
     titles = [
         names,
         f"Mbit/s, {compared_sides}",
@@ -354,7 +354,7 @@ def table(names: str, compared_sides: str, rows: list[list[str]]) -> list[str]:
 
 
 def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: Runs, late: Runs) -> list[str]:
-    """Every scheme on every path, simulated and with real packets."""
+    """Return the tables of every scheme on every path, simulated and with real packets."""
     notes, lines, verdicts = Notes(), list[str](), list[str]()
     for path, title in titles.items():
         rows = []
@@ -367,7 +367,7 @@ def backend_tables(titles: dict[str, str], schemes: list[str], sim: Runs, emu: R
 
 
 def pair_tables(name: str, titles: dict[str, str], emu: Runs, real: Runs, late: Runs) -> list[str]:
-    """Every real implementation of experiment `name` on every path beside ours, both with real packets."""
+    """Return the tables of every real implementation of experiment `name` and its built-in scheme, both emulated."""
     notes, lines, verdicts = Notes(), list[str](), list[str]()
     bounds = BACKENDS if name in STRICT else IMPLEMENTATIONS
     for scheme, own_scheme in WITH_REAL[name].items():
@@ -381,7 +381,7 @@ def pair_tables(name: str, titles: dict[str, str], emu: Runs, real: Runs, late: 
 
 
 def summary(verdicts: list[str], bounds: Bounds) -> str:
-    """How many cells came out how."""
+    """Return the numbers of cells by verdict."""
     within = verdicts.count(WITHIN)
     spread_out, wide = (sum(verdict.startswith(word) for verdict in verdicts) for word in (SPREAD, WIDE))
     reasons = sum(verdict.startswith("[") for verdict in verdicts)
@@ -396,7 +396,7 @@ def summary(verdicts: list[str], bounds: Bounds) -> str:
 
 
 def machine(environments: list[dict[str, Any]]) -> str:
-    """Where and when the emulated runs were made."""
+    """Return the place and the time of the emulated runs."""
 
     def every(key: str) -> str:
         return ", ".join(dict.fromkeys(str(environment[key]) for environment in environments))
@@ -453,7 +453,7 @@ TITLES = {
 
 
 def page(title: str, command: str, duration_s: float, facts: str, backends: list[str], pairs: list[str]) -> str:
-    """The document; without `pairs` it has no section about real implementations."""
+    """Return the document; without `pairs` it has no section about real implementations."""
     join = ", ".join(f"[{name}]({name}.md)" for name in TITLES if TITLES[name] != title)
     text = PAGE.format(
         title=title,
@@ -470,7 +470,7 @@ def page(title: str, command: str, duration_s: float, facts: str, backends: list
 
 
 def run_command(arguments: list[str]) -> str | None:
-    """Runs the command, its messages shown; why it did not run, if so. Failed runs are in its results."""
+    """Run the command and show its messages; return the reason if it did not run. Failed runs are in its results."""
     command = [sys.executable, "-m", "dumbbell", "run", *arguments]
     last = ""
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
@@ -484,7 +484,7 @@ def run_command(arguments: list[str]) -> str | None:
 
 
 def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
-    """The experiment with packets that are late at random by `ms` on average."""
+    """Return the experiment with random lateness of packets, `ms` on average."""
     late = {"kind": "jitter", "distribution": "exponential", "mean_ms": ms}
     paths = {
         name: path | {direction: [*path[direction], late] for direction in ("data", "ack")}
@@ -494,20 +494,20 @@ def late_experiment(experiment: dict[str, Any], ms: float) -> dict[str, Any]:
 
 
 def real_experiment(experiment: dict[str, Any], scheme: str, plan: dumbbell.ExperimentFile) -> dict[str, Any]:
-    """Return `experiment` with one real implementation over the paths of `plan`, its own ones too."""
+    """Return `experiment` with one real implementation over the paths of `plan`, including `plan`'s own paths."""
     own_paths = tomllib.loads(Path(plan.file).read_text(encoding="utf-8")).get("path", {})
     return experiment | {"schemes": [scheme], "paths": plan.paths} | ({"path": own_paths} if own_paths else {})
 
 
 def write_experiment(keep: Path, name: str, experiment: dict[str, Any]) -> str:
-    """The experiment in a file of that name."""
+    """Write the experiment into a file of that name; return the file."""
     file = keep / f"{name}.toml"
     file.write_text(tomli_w.dumps(experiment))
     return str(file)
 
 
 def load(directory: Path) -> tuple[Runs, dict[str, Any]]:
-    """The runs of a results directory, and its environment."""
+    """Return the runs of a results directory, and its environment."""
     results = dumbbell.open(directory)
     runs: Runs = {}
     for run in results.runs:
@@ -516,13 +516,13 @@ def load(directory: Path) -> tuple[Runs, dict[str, Any]]:
 
 
 def left_out(schemes: list[str], paths: list[str], reason: str) -> Runs:
-    """Entries for runs that were left out."""
+    """Return entries for runs that were left out."""
     run = {"run": 1, "status": "left out", "reason": reason, "flows": []}
     return {(path, scheme): [run] for path in paths for scheme in schemes}
 
 
 def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[dict[str, Any]]]:
-    """Executes what is not finished: simulated, emulated, simulated with late packets, real implementations."""
+    """Execute unfinished runs: simulated, emulated, simulated with late packets, real implementations."""
     usual = ["--duration", f"{duration_s:g}", "--resume"]
     keep.mkdir(parents=True, exist_ok=True)
     demand(run_command([name, "--backend", "sim", "--out", str(keep / "sim"), *usual]))
@@ -556,7 +556,7 @@ def measure(keep: Path, name: str, duration_s: float) -> tuple[list[Runs], list[
 
 
 def demand(refusal: str | None) -> None:
-    """Ends the script where nothing can be compared."""
+    """End the script if nothing can be compared."""
     if refusal is not None:
         sys.exit(f"agreement: {refusal}")
 

@@ -1,4 +1,4 @@
-"""`bbr3-linux` beside the file that it is made after, over the same transport and the same draws of the path.
+"""Comparison of `bbr3-linux` with the file that it follows, over one transport, with equal draws of the path.
 
 Usage: python -m validation.bbr3_linux TREE [--write docs/schemes/bbr3-linux.md].
 TREE is the folder of a source tree of google/bbr@001a430, of which nothing is in this repository. Its
@@ -21,14 +21,14 @@ from validation.kernel_sources import SECOND_FLOW_S, SECONDS, STUDENT, Cell, Sam
 from validation.originals import LEAST_MS
 
 FILE = "net/ipv4/tcp_bbr.c"
-"""The original, of google/bbr@001a430."""
+"""The original, in google/bbr@001a430."""
 SCHEMES = ("bbr3-linux", "bbr3")
-"""The scheme that is judged, and the draft's beside it, which need not agree."""
+"""The judged scheme, and the draft's scheme for comparison, which need not agree."""
 
 # The tolerances of originals.py hold here, too; they were chosen before the first table that they judge.
 
 RUNS = max(STUDENT)
-"""Runs per cell and scheme; runs of one number meet the same draws."""
+"""Runs per cell and scheme; runs of one number have the same random draws."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -37,9 +37,9 @@ class Experiment:
 
     cell: Cell
     flows: str = "[[flow]]\n"
-    """The flows as TOML; those without a scheme have the one that is compared."""
+    """Flows as TOML; flows without a scheme have the compared one."""
     flow_count: int = 1
-    """How many of them, from the first on, have it."""
+    """Number of flows with the compared scheme, from the first one on."""
 
 
 TWO = f"[[flow]]\n\n[[flow]]\nstart_s = {SECOND_FLOW_S}\n"
@@ -129,7 +129,7 @@ def samples_of(experiment: Experiment, schemes: list[str], folder: Path, seed: i
 
 
 def agreement(schemes: list[str], original: str, path_part: str, folder: Path, seed: int) -> str:
-    """Return the table of the schemes beside the original, as Markdown."""
+    """Return the table of the schemes and the original, as Markdown."""
     rows, within_count = [], dict.fromkeys(schemes, 0)
     experiments = [candidate for candidate in EXPERIMENTS if path_part in candidate.cell.path]
     for experiment in experiments:

@@ -1,4 +1,4 @@
-"""How well `dumbbell calibrate` finds paths that are known and predicts schemes, and which optimiser finds paths best.
+"""Accuracy of `dumbbell calibrate` on known paths and for predicted schemes, and a comparison of optimisers.
 
 Usage: python -m validation.calibration recovery [--truths N] [--write FILE.md] [--keep FILE.jsonl]
        python -m validation.calibration optimisers [--truths N] [--fastest MBPS] [--write FILE.md]
@@ -54,24 +54,24 @@ from dumbbell_calibrate.workers import workers
 from scripts.blocks import replace_block
 
 EMULATORS = Path(__file__).parent / "data" / "pantheon-emulators.csv"
-"""What Pantheon's own schemes got on Pantheon's own emulators."""
+"""Results of Pantheon's own schemes on Pantheon's own emulators."""
 
 
 @dataclass(frozen=True)
 class MeasuredPath:
-    """A path that somebody measured: its published rows, the model of its parameters, and what a search may try."""
+    """A measured path: its published rows, the model of its parameters, and the budget of a search."""
 
     title: str
     experiment: str
     preset: str
-    """The path of the catalog that is calibrated to all these schemes."""
+    """Path of the catalog that is calibrated to all these schemes."""
     model: str
-    """Of the form of the shipped path, to Stanford without its random walk: it was chosen before, with all schemes."""
+    """Model of the built-in path, to Stanford without its random walk: it was chosen before, with all schemes."""
     evaluations: int
     emulator: str = ""
-    """Pantheon's own, in the catalog; empty: it has none for this data."""
+    """Pantheon's own emulator in the catalog; empty if it has none for this data."""
     published_error: str = "-"
-    """The paper's figure of its emulator."""
+    """Error of the paper's emulator, as published."""
 
 
 MEASURED = (
@@ -104,10 +104,10 @@ MEASURED = (
 GOAL, GOOD = 0.17, 0.12
 
 SCHEMES = ["cubic", "bbr", "vegas", "copa", "pcc", "webrtc", "scream-pantheon", "fillp"]
-"""By loss, model, delay and rate; two that stay below most rates, and one that always fills the queue."""
+"""Schemes by loss, model, delay and rate; two that stay below most rates, and one that always fills the queue."""
 MODEL = next(model for model in MODELS if model.name == "loss")
 TRUTH_SEED = 1000
-"""Not the seeds of the calibration."""
+"""Seed of the truth, different from those of the calibration."""
 FASTEST_MBPS = 100.0
 WITHIN = 0.05
 RUNS = 5
@@ -116,7 +116,7 @@ Values = dict[str, float]
 
 
 def truth(number: int) -> Values:
-    """A path that is drawn."""
+    """Return the values of a drawn path."""
     draw = random.Random(f"truth {number}")
 
     def between(low: float, high: float) -> float:
@@ -129,7 +129,7 @@ def truth(number: int) -> Values:
 
 
 def table_of(values: Values, folder: Path) -> Path:
-    """What the schemes get over it: a table of throughput, p95 and loss, with the range of the runs."""
+    """Write the schemes' results over the path: a table of throughput, p95 and loss, with the range of the runs."""
     data, ack = MODEL.elements(values)
     path = dumbbell.PathModel("truth", "truth", data=data, ack=ack)
     words: dict[str, Any] = {"runs": RUNS, "duration": 30, "seed": TRUTH_SEED, "log": "none", "jobs": 1}
@@ -144,7 +144,7 @@ def table_of(values: Values, folder: Path) -> Path:
 
 
 def recover(number: int, evaluations: int, runs: int) -> dict[str, Any]:
-    """One truth and what was found."""
+    """Return one truth and its calibration."""
     values = truth(number)
     with tempfile.TemporaryDirectory(prefix="dumbbell-recovery-") as folder:
         file = table_of(values, Path(folder))
@@ -173,7 +173,7 @@ def recover(number: int, evaluations: int, runs: int) -> dict[str, Any]:
 
 
 def lowest(target: Target, paths: Sequence[Any]) -> list[float]:
-    """What is minimised, of some paths."""
+    """Return the minimised objective of some paths."""
     with workers(1, None) as crew:
         outcomes = Objective(target, crew, Journal(None, {}, False)).outcomes(paths, target.schemes)
     chance = chances(target.points, target.experiment.runs)
@@ -184,7 +184,7 @@ def lowest(target: Target, paths: Sequence[Any]) -> list[float]:
 
 
 def recovery(arguments: argparse.Namespace) -> str:
-    """The table."""
+    """Return the table."""
     keep = arguments.keep
     old_entries = [json.loads(line) for line in keep.read_text().splitlines()] if keep and keep.is_file() else []
     entry_of = {entry["number"]: entry for entry in old_entries}
@@ -200,13 +200,13 @@ def recovery(arguments: argparse.Namespace) -> str:
 
 
 def off(entry: dict[str, Any], name: str) -> float | None:
-    """The relative error of a parameter; None where the truth has none."""
+    """Return the relative error of a parameter; None if the truth is zero."""
     true = entry["truth"][name]
     return abs(entry["found"][name][0] / true - 1.0) if true else None
 
 
 def holds(entry: dict[str, Any], name: str) -> bool:
-    """Whether a parameter is within 5 %, or a queue has room for as many packets but one."""
+    """Return True if a parameter is within 5 %, or a queue within one full packet."""
     true, found_values = entry["truth"], {key: value[0] for key, value in entry["found"].items()}
     if name == "queue_ms":
         sizes = [values["rate_mbps"] * values["queue_ms"] * 125.0 for values in (true, found_values)]
@@ -215,7 +215,7 @@ def holds(entry: dict[str, Any], name: str) -> bool:
 
 
 def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace) -> str:
-    """Truth / found (interval), and how much of it holds."""
+    """Return truth / found (interval), and the shares of correct values."""
     units = {"rate_mbps": "rate, Mbit/s", "delay_ms": "delay, ms", "queue_ms": "queue, ms", "loss": "loss, %"}
     rows = []
     for entry in entries:
@@ -247,7 +247,7 @@ def recovery_table(entries: list[dict[str, Any]], arguments: argparse.Namespace)
 
 
 def wrote(table_name: str, truths: int, arguments: argparse.Namespace) -> str:
-    """By which command and when a table is written."""
+    """Return the command and the date of a table."""
     words = [table_name, "--truths", truths, "--evaluations", arguments.evaluations, "--runs", arguments.runs]
     words += [] if arguments.fastest == FASTEST_MBPS else ["--fastest", f"{arguments.fastest:g}"]
     command = " ".join(map(str, words))
@@ -255,7 +255,7 @@ def wrote(table_name: str, truths: int, arguments: argparse.Namespace) -> str:
 
 
 def numbers_of(arguments: argparse.Namespace) -> list[int]:
-    """The first truths that are not too fast."""
+    """Return the numbers of the first truths that are not too fast."""
     fitting = (number for number in itertools.count(1) if truth(number)["rate_mbps"] <= arguments.fastest)
     return list(itertools.islice(fitting, arguments.truths))
 
@@ -265,13 +265,13 @@ Ask = Callable[[Evaluate, list[float], int, int], list[float]]
 
 
 def by_cma(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
-    """As `dumbbell calibrate` searches, before it makes a smooth surface."""
+    """Search as `dumbbell calibrate` does before it fits a smooth surface."""
     widths = [knob.width for knob in MODEL.at(Hints(1.0, 1.0, 2.0, ()))]
     return minimise(evaluate, start, widths, Effort(evaluations), seed)
 
 
 def by_optuna(kind: str) -> Ask:
-    """Optuna's samplers: `tpe` and `gp`, Bayesian both."""
+    """Return a search by Optuna's samplers: `tpe` and `gp`, both Bayesian."""
 
     def search(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
         import optuna
@@ -290,7 +290,7 @@ def by_optuna(kind: str) -> Ask:
 
 
 def by_gaussian_process(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
-    """scikit-optimize: a Gaussian process with expected improvement, as Spearmint's, which Pantheon used."""
+    """Search by scikit-optimize: a Gaussian process with expected improvement, as in Spearmint, which Pantheon used."""
     from skopt import gp_minimize
 
     optimum = gp_minimize(
@@ -306,7 +306,7 @@ def by_gaussian_process(evaluate: Evaluate, start: list[float], evaluations: int
 
 
 def by_chance(evaluate: Evaluate, start: list[float], evaluations: int, seed: int) -> list[float]:
-    """Places drawn uniformly: what all others have to beat."""
+    """Draw places uniformly: every other optimiser has to beat this one."""
     rng = numpy.random.default_rng(seed)
     places = [start, *rng.random((evaluations - 1, len(start))).tolist()]
     values = evaluate(places)
@@ -322,7 +322,7 @@ OPTIMISERS: dict[str, Ask] = {
 
 
 def optimisers(arguments: argparse.Namespace) -> str:
-    """How low each gets with the same number of evaluations, and what it takes beside them."""
+    """Return the minimum that each optimiser reaches with the same number of evaluations, and its own CPU time."""
     numbers = numbers_of(arguments)
     reached_values: dict[str, list[list[float]]] = {name: [] for name in OPTIMISERS}
     errors: dict[str, list[float]] = {name: [] for name in OPTIMISERS}
@@ -353,7 +353,7 @@ def optimisers(arguments: argparse.Namespace) -> str:
 
 
 def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tuple[list[float], list[float], float]:
-    """The least value after each evaluation, the best place, and the time that the optimiser itself took."""
+    """Return the minimum after each evaluation, the best place, and the time of the optimiser itself."""
     knobs = MODEL.at(Hints.of(target.points))
     target_values, chance = measured_values(target.points), chances(target.points, target.experiment.runs)
     least: list[float] = []
@@ -382,7 +382,7 @@ def searched_by(search: Ask, target: Target, evaluations: int, seed: int) -> tup
 
 
 def paths(arguments: argparse.Namespace) -> str:
-    """The table of the measured paths, and each scheme's part of it."""
+    """Return the table of the measured paths, and each scheme's part of it."""
     paths_chosen = [path for path in MEASURED if not arguments.only or path.experiment in arguments.only.split(",")]
     head = ["path", "model", "parameters / numbers", "paths tried by a search", "in-sample", "leave-one-out"]
     head += ["in no fit", "shipped path, in-sample", "Pantheon's emulator, in-sample"]
@@ -439,7 +439,7 @@ def paths(arguments: argparse.Namespace) -> str:
 
 
 def calibrate_on(path: MeasuredPath, arguments: argparse.Namespace, truth: str) -> dumbbell_calibrate.CalibratedPath:
-    """The fit to all schemes, and one without each."""
+    """Return the fit to all schemes, and one without each."""
     keep: Path | None = arguments.keep
     out = None if keep is None else keep / f"{path.experiment}.toml"
     if keep is not None:
@@ -452,14 +452,14 @@ def calibrate_on(path: MeasuredPath, arguments: argparse.Namespace, truth: str) 
 
 
 def beyond(calibrated_path: dumbbell_calibrate.CalibratedPath) -> list[tuple[tuple[str, int], float]]:
-    """The schemes that are in no fit."""
+    """Return the schemes that are in no fit."""
     return [] if calibrated_path.unfitted is None else list(calibrated_path.unfitted.by_point.items())
 
 
 def emulator(
     path: MeasuredPath, calibrated_path: dumbbell_calibrate.CalibratedPath, arguments: argparse.Namespace
 ) -> str:
-    """What the paper says of its emulator; where its points are known, of these schemes, and built-in ones on it."""
+    """Return the published error of the paper's emulator; if its points are known, also those of these schemes."""
     if not path.emulator:
         return path.published_error
     with EMULATORS.open(encoding="utf-8") as stream:
@@ -477,7 +477,7 @@ def emulator(
 
 
 def main() -> None:
-    """Prints a table, and writes it into a page."""
+    """Print a table, and write it into a page."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("recovery", "optimisers", "paths"))
     parser.add_argument("--truths", type=int, default=20)

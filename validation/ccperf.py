@@ -1,4 +1,4 @@
-"""Our TCP with the profile `ns3-compat` beside ns-3's: ccperf's single flow on its static paths.
+"""Comparison of the built-in TCP with the profile `ns3-compat` and ns-3's: ccperf's single flow on its static paths.
 
 Usage: python -m validation.ccperf --runs FILE [--write docs/evidence/ccperf-ns3.md]. FILE has the runs of ns-3.41 (set
 up as in docs/evidence/derivations.md): CSV with the columns experiment (`steady_state_single_flow`), cca, path, metric
@@ -35,7 +35,7 @@ SECONDS = 15.0
 ALLOWED = 0.05
 EXPLAINED = 0.10
 
-# heading, metric, digits
+# Columns: heading, metric, digits.
 COLUMNS = (
     ("Mbit/s", "mean_throughput_l4", 2),
     ("sRTT ms", "mean_srtt_l4", 2),
@@ -50,7 +50,7 @@ Runs = dict[tuple[str, str, str], float]
 
 
 def ns3_runs(file: Path) -> Runs:
-    """The runs of ns-3; ends the script if they are not there."""
+    """Return the runs of ns-3; end the script if they are not there."""
     if not file.is_file():
         sys.exit(f"ccperf: the runs of ns-3 are missing: {file} is not there")
     with file.open(newline="") as text:
@@ -59,7 +59,7 @@ def ns3_runs(file: Path) -> Runs:
 
 
 def simulate(cca: str, path: str, seed: int) -> dict[str, float]:
-    """One run of ours, by ns-3's metrics."""
+    """Simulate one run; return ns-3's metrics."""
     scheme = dumbbell.schemes().find(SCHEMES[cca])
     flow = {
         "scheme": scheme.name,
@@ -85,14 +85,14 @@ def simulate(cca: str, path: str, seed: int) -> dict[str, float]:
 
 
 def deviation(own_value: float, ns3: float) -> float:
-    """Relative to ns-3; infinite where only one of them is nothing."""
+    """Return the difference relative to ns-3; infinite if only ns-3's value is zero."""
     if own_value == ns3:
         return 0.0
     return (own_value - ns3) / ns3 if ns3 else float("inf")
 
 
 def steady(runs: Runs) -> tuple[str, dict[str, list[float]], list[str]]:
-    """The table without random loss, the deviations of the judged cells by metric, and the notes below it."""
+    """Return the table without random loss, the deviations of the judged cells by metric, and the notes below it."""
     rows: list[list[str]] = []
     notes: list[str] = []
     deviations: dict[str, list[float]] = {metric: [] for _, metric, _ in COLUMNS[:2]}
@@ -117,7 +117,7 @@ def steady(runs: Runs) -> tuple[str, dict[str, list[float]], list[str]]:
 
 
 def lossy(runs: Runs) -> str:
-    """The table with random loss: median and range over the seeds beside ns-3's one draw."""
+    """Return the table with random loss: median and range over the seeds, and ns-3's single draw."""
     rows = []
     for cca in SCHEMES:
         for path in LOSSY:

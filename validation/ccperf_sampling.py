@@ -1,4 +1,4 @@
-"""How ccperf's queueing figures of experiment #15 depend on the times of their samples.
+"""Dependence of ccperf's queueing figures of experiment #15 on the times of its samples.
 
 Usage: python -m validation.ccperf_sampling [--write docs/evidence/ccperf-ns3.md]. Simulates the experiment with samples
 every 0.1 ms, takes means over samples at other times, and prints them beside the published values. It takes a few
@@ -23,12 +23,12 @@ from scripts.blocks import replace_block
 STEP_S = 1e-4
 STEPS = 150_000
 MS = 10
-"""Steps of 1 ms."""
+"""Number of steps in 1 ms."""
 
 BASE_RTT_MS = 54.0
 PACKET_BYTES = 1502
 PACKET_MS = PACKET_BYTES * 8 / 100.42e6 * 1e3
-"""Transmission time of a packet at the bottleneck."""
+"""Transmission time of a packet at the bottleneck, ms."""
 
 PUBLISHED = (0.56, 2.08, 0.30)
 """Estimated queueing delay, ms; queue, packets; queue delay, ms."""
@@ -36,7 +36,7 @@ NEAR = 0.10
 
 Steps = Any  # an array of numbers of steps
 Means = tuple[float, float, float, float]
-"""As in `PUBLISHED`, and the queue times `PACKET_MS`."""
+"""Figures in the order of `PUBLISHED`, and the queue times `PACKET_MS`."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Series:
     """Values at the end of every step."""
 
     srtt_ms: Any
-    """Not a number before the first round trip."""
+    """Smoothed RTT, ms; not a number before the first round trip."""
     queue: Any
     delivered_bytes: Any
 
@@ -142,7 +142,7 @@ def numbers(means: Sequence[float]) -> list[str]:
 
 
 def spreads(means: Sequence[Means]) -> list[str]:
-    """Return median and range of each figure, and how often all three are near the published ones."""
+    """Return median and range of each figure, and the share in which all three are near the published ones."""
     low, middle, high = (np.quantile(means, part, axis=0) for part in (0.0, 0.5, 1.0))
     cells = [
         f"{middle[at]:.{digits}f} [{low[at]:.{digits}f}, {high[at]:.{digits}f}]"

@@ -1,4 +1,4 @@
-"""Where the parameters of the cellular presets come from, and how well the links are met.
+"""Fit of the cellular presets' parameters to recorded links, and its accuracy.
 
 Usage: python -m validation.cellular_fit [--check] [--links NAME,...] [--seconds S]. Without `--check` the parameters
 are searched for; with it those of the shipped presets are measured. Prints a table: found / published.
@@ -54,7 +54,7 @@ LINKS = [
     Link("cellular-verizon-lte-down", "data", 5230, 50, 140.0, 1447),
     Link("cellular-verizon-lte-down", "ack", 6057, 57, 140.0, 1718),
     Link("cellular-att-lte-down", "data", 5183, 70, 786.1, 1515),
-    # the longest gap, 78 s, is a hole in the recording's coverage: no exponential outage is like it
+    # The longest gap, 78 s, is a hole in the recording's coverage: no exponential outage is like it.
     Link("cellular-att-lte-down", "ack", 923, 187, 1012.5, None),
     Link("cellular-tmobile-umts-down", "data", 2086, 408, 928.4, 5753),
     Link("cellular-tmobile-umts-down", "ack", 968, 298, 931.2, 5830),
@@ -65,7 +65,7 @@ LINKS = [
 
 @dataclass(frozen=True)
 class LinkFigures:
-    """The same statistics of generated links, and the share of time in gaps beyond a second."""
+    """Statistics of generated links as in `Link`, and the share of time in gaps longer than 1 s."""
 
     mean_kbps: float
     age_p95_ms: float
@@ -74,19 +74,19 @@ class LinkFigures:
 
 
 def shipped_element(link: Link) -> dict[str, Any]:
-    """The preset's element."""
+    """Return the preset's element."""
     path = dumbbell.paths().find(link.preset)
     elements = path.data if link.direction == "data" else path.ack
     return next(element for element in elements if element["kind"] == "cellular")
 
 
 def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int = 1) -> LinkFigures:
-    """Statistics of runs of the recording's length that make up `seconds`, on slow links up to six times."""
+    """Return statistics of runs of the recording's length that make up `seconds`, on slow links up to six times."""
     path = {"data": [element], "ack": []}
     gaps: list[NDArray[np.float64]] = []
     longest: list[float] = []
     count = 0
-    # slow links are cheap to simulate and need longer runs: a few long outages decide their age
+    # Slow links are cheap to simulate and need longer runs: a few long outages decide their age.
     runs = max(3, round(seconds * min(max(LTE_KBPS / link.mean_kbps, 1.0), 6.0) / link.seconds))
     for seed in range(first_seed, first_seed + runs):
         times = np.array(opportunities(path, "data", seed, link.seconds), dtype=np.float64) / 1e6
@@ -103,17 +103,17 @@ def measure(element: dict[str, Any], link: Link, seconds: float, first_seed: int
 
 
 def age(gaps: NDArray[np.float64], share: float) -> float:
-    """The time since the last opportunity that is exceeded for no more than 1 - `share` of the time."""
+    """Return the time since the last opportunity that is exceeded for at most 1 - `share` of the time."""
     ordered_gaps = np.sort(gaps)[::-1]
     sums, number = np.cumsum(ordered_gaps), np.arange(1, len(ordered_gaps) + 1)
-    # with the n longest gaps above a, the time beyond a is their sum - n a
+    # If the n longest gaps are longer than a, the time beyond a is their sum - n a.
     ages = (sums - (1.0 - share) * ordered_gaps.sum()) / number
     following = np.append(ordered_gaps[1:], 0.0)
     return float(ages[np.argmax(ages >= following)])
 
 
 def fit(link: Link, seconds: float) -> dict[str, Any]:
-    """The element whose statistics are the link's."""
+    """Return the element whose statistics are the link's."""
     element: dict[str, Any] = {"kind": "cellular", "mean_mbps": link.mean_kbps / 1e3, "outage_escape_per_s": 1.0}
     low, high = SLOWEST, FASTEST
     for budget_s in (seconds, seconds, 4.0 * seconds, 4.0 * seconds):
@@ -128,7 +128,7 @@ def fit(link: Link, seconds: float) -> dict[str, Any]:
 
 
 def match_age(element: dict[str, Any], link: Link, seconds: float, low: float, high: float) -> float:
-    """The reversion with which the element has the link's age, between two bounds."""
+    """Return the reversion, between two bounds, with which the element has the link's age."""
     for _ in range(HALVINGS):
         middle = math.sqrt(low * high)
         old = measure({**element, "reversion_per_s": middle}, link, seconds).age_p95_ms > link.age_p95_ms
@@ -137,15 +137,15 @@ def match_age(element: dict[str, Any], link: Link, seconds: float, low: float, h
 
 
 def round_to(value: float) -> float:
-    """Three digits."""
+    """Round to three digits."""
     return float(f"{value:.3g}")
 
 
 def row(task: tuple[Link, bool, float]) -> list[str]:
-    """Return one link of the table."""
+    """Return one row of the table."""
     link, check, seconds = task
     element = shipped_element(link) if check else fit(link, seconds)
-    # not the seeds of the search
+    # The search used other seeds.
     figures = measure(element, link, 10.0 * seconds, first_seed=100_001)
     gap = "-" if link.gap_ms is None else f"{link.gap_ms:.0f}"
     return [
@@ -160,7 +160,7 @@ def row(task: tuple[Link, bool, float]) -> list[str]:
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--check", action="store_true")
     parser.add_argument("--links", default="", help="parts of preset names")

@@ -1,4 +1,4 @@
-"""Sprout over the cellular presets beside its figures over the recorded links.
+"""Comparison of Sprout over the cellular presets with its figures over the recorded links.
 
 Usage: python -m validation.cellular_sprout [--seconds S] [--runs N]. Method of the paper (Winstein et al., Sprout,
 NSDI 2013, section 5.1): throughput is UDP payload over time; delay is the 95th percentile over time of the age of the
@@ -28,12 +28,12 @@ from dumbbell.present.tables import Table, markdown
 
 SKIPPED_S = 60.0
 ONE_WAY_S = 0.02
-# the program before Pantheon's patch, 18 bytes of its header and 28 of IP and UDP around 1440 bytes
+# The program before Pantheon's patch: 18 bytes of its header and 28 of IP and UDP around 1440 bytes.
 PAYLOAD_BYTES, HEADER_BYTES, IP_UDP_BYTES = 1440, 46, 28
 
-# kbit/s and self-inflicted delay in ms of the paper; of an independent implementation over the recordings that
-# the presets are fitted to, with the share of the trace in percent. The traces are the paper's except for Verizon's
-# LTE, of which there are excerpts of 140 s only.
+# Rates in kbit/s and self-inflicted delays in ms of the paper, and of an independent implementation over the recordings
+# that the presets are fitted to; then its share of the trace in percent. The traces are the paper's, except for
+# Verizon's LTE, of which only excerpts of 140 s exist.
 PUBLISHED = {
     "cellular-verizon-lte-down": (4741, 73, 2875, 45, 55),
     "cellular-verizon-lte-up": (3703, 332, 3139, 78, 52),
@@ -47,7 +47,7 @@ PUBLISHED = {
 
 
 def specification(preset: str, seed: int, seconds: float) -> dict[str, Any]:
-    """Return a run of Sprout alone, as the paper measured it: its receiver loads the other direction."""
+    """Return a run spec of Sprout alone, as the paper measured it: its receiver loads the other direction."""
     scheme = dumbbell.schemes().find("sprout")
     return {
         "seed": seed,
@@ -66,7 +66,7 @@ def specification(preset: str, seed: int, seconds: float) -> dict[str, Any]:
 
 
 def age_p95_ms(arrival_times: NDArray[np.float64], send_times: NDArray[np.float64], until: float) -> float:
-    """95th percentile over time, in steps of 1 ms, of the time since the newest of the arrived packets was sent."""
+    """Return the 95th percentile over time, in steps of 1 ms, of the age of the newest arrived packet."""
     newest = np.maximum.accumulate(send_times)
     clock = np.arange(SKIPPED_S, until, 1e-3)
     last = np.searchsorted(arrival_times, clock, side="right") - 1
@@ -74,7 +74,7 @@ def age_p95_ms(arrival_times: NDArray[np.float64], send_times: NDArray[np.float6
 
 
 def run(task: tuple[str, int, float]) -> tuple[float, float, float, float]:
-    """Throughput in kbit/s, age and omniscient age in ms, rate of the link in kbit/s."""
+    """Return throughput in kbit/s, age and omniscient age in ms, and the rate of the link in kbit/s."""
     preset, seed, seconds = task
     spec = specification(preset, seed, seconds)
     with tempfile.TemporaryDirectory() as folder:
@@ -83,7 +83,7 @@ def run(task: tuple[str, int, float]) -> tuple[float, float, float, float]:
         points = series(str(Path(folder) / "packets.parquet"), 1.0)
     arrival_times, delay = np.frombuffer(times), np.frombuffer(delays) / 1e3
     rates = points["flows"][0]["egress_mbps"]
-    # egress counts IP and UDP headers; sizes differ, so the headers are subtracted packet by packet
+    # Egress counts IP and UDP headers; sizes differ, so the headers are subtracted packet by packet.
     is_counted = arrival_times >= SKIPPED_S
     bits = 1e6 * sum(rates[int(SKIPPED_S) :]) - 8 * IP_UDP_BYTES * int(is_counted.sum())
     opportunity_times = np.array(opportunities(spec["path"], "data", seed, seconds)) / 1e9
@@ -98,7 +98,7 @@ def run(task: tuple[str, int, float]) -> tuple[float, float, float, float]:
 
 
 def main() -> None:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seconds", type=float, default=1060.0)
     parser.add_argument("--runs", type=int, default=10)

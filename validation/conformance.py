@@ -1,4 +1,4 @@
-"""Every suite of conformance cases with its schemes: docs/evidence/conformance.md.
+"""Every suite of conformance cases with its schemes: the page docs/evidence/conformance.md.
 
 Usage: python -m validation.conformance [--write] [--real]. Simulated cases are run anew each time. `--real` makes the
 runs with real packets as well (kernel controllers and QUIC, some minutes, on a machine with nothing else to do) and
@@ -27,7 +27,7 @@ REAL = {
     "cubic": (("kernel-cubic", "quic-cubic"), ("6",)),
     "reno": (("kernel-reno", "quic-reno"), ("1", "5")),
 }
-"""Schemes and cases with real packets: those of both transports that packets alone show, in some minutes."""
+"""Schemes and cases with real packets: cases of both transports that packets alone can show, in some minutes."""
 
 
 def simulate(folder: Path) -> list[dumbbell_conformance.Conformance]:
@@ -48,7 +48,7 @@ def real(folder: Path) -> str:
 
 
 def summary(results: list[dumbbell_conformance.Conformance]) -> str:
-    """Return how many cases of each suite each scheme passes and fails."""
+    """Return the numbers of passed and failed cases, by suite and scheme."""
     counts: dict[str, dict[str, Counter[str]]] = {}
     for suite_result in results:
         for verdict in suite_result.verdicts:

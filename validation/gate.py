@@ -1,4 +1,4 @@
-"""What `dumbbell check` finds and what it raises for nothing: false alarms, a regression of 3 %, 100 mutations.
+"""Detections and false alarms of `dumbbell check`: equal sides, a regression of 3 %, 100 mutations.
 
     python -m validation.gate alarms            1,000 comparisons of equal sides, for each scheme of ALARMS
     python -m validation.gate rules             equal sides under the rules of safety, of the schemes of `rfc9743`
@@ -59,7 +59,7 @@ from validation.mutations.mutation import load
 DATA = Path(__file__).parent / "data/gate.json"
 PAGE = Path(__file__).parent.parent / "docs/how-to/check.md"
 REPOSITORY = "../.."
-"""Root of the repository, from the page."""
+"""Root of the repository, relative to the page."""
 SUITE = "quick"
 
 WANTED = {
@@ -68,13 +68,13 @@ WANTED = {
     "power": "a regression of 3 % on a path with 0.1 % loss is found in 19 of 20 checks",
     "mutants": "95 of 100 mutations are found",
 }
-"""What the gate is to reach."""
+"""Goals of the gate."""
 
 ALARMS = ("cubic", "bbr3")
 """Schemes whose runs are compared with each other: one that repeats well, and one whose runs are chaotic."""
 COMPARISONS = 1000
 POOL = 250
-"""Runs of each cell from which comparisons draw: more than twice as many as a comparison of the suite takes."""
+"""Number of runs of each cell that comparisons draw from: more than twice the runs of a comparison of the suite."""
 
 SLOWER = {"beta": "0.645"}
 """Parameters of the regressed CUBIC, and its mean change of goodput in the cell `lossy`, measured over POWER_POOL runs
@@ -107,7 +107,7 @@ GROUPS = (
     ),
     ("deep", "reordered", "two-flows", "beside-cubic", "beside-reno"),
 )
-"""Cells in the order in which a mutation is looked for: it is found by the first group in which something is worse."""
+"""Cells in the order in which a mutation is looked for; the first group with a worse cell finds it."""
 
 
 SETS = {
@@ -132,7 +132,7 @@ SETS = {
         "show on any of its paths, and 14 of schemes that had enough."
     ),
 }
-"""Sets of mutations, and what has to be known of each."""
+"""Sets of mutations, with the necessary explanation of each."""
 
 
 @contextmanager
@@ -144,7 +144,7 @@ def _working(jobs: int | None) -> Iterator[tuple[Path, Execution, Progress]]:
 def check_apart(
     candidate: Scheme, baseline: Scheme, suite: CheckSuite, seed: int, jobs: int | None, rows: int | None = None
 ) -> list[CellResult]:
-    """Return what a check finds."""
+    """Run a check; return its results."""
     sides = [Side(BASELINE, baseline.name, baseline), Side(CANDIDATE, candidate.name, candidate)]
     with _working(jobs) as (folder, workers, progress):
         return Comparison(suite, sides, folder, workers, seed, progress, rows).compare()
@@ -153,7 +153,7 @@ def check_apart(
 def pool(
     scheme: Scheme, suite: CheckSuite, runs: int, seed: int, workers: Executor, is_nudged: bool
 ) -> dict[str, Observations]:
-    """Return the runs of a scheme in each cell; `is_nudged` on paths that are 1 ns longer."""
+    """Return the runs of a scheme in each cell; with `is_nudged` the paths are 1 ns longer."""
     with Progress() as progress:
         comparison = Comparison(suite, [Side(CANDIDATE, scheme.name, scheme)], Path(), Execution(), seed, progress)
     observations = {}
@@ -166,7 +166,7 @@ def pool(
 
 
 def alarms(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
-    """Return how many comparisons of equal sides raise an alarm, and the other answers.
+    """Return the number of comparisons of equal sides that raise an alarm, and the other answers.
 
     `pairs`: the candidate is the same controller on paths that are 1 ns longer: the same behaviour, other packets,
     the same draws. `others`: it is the same controller with other seeds.
@@ -232,7 +232,7 @@ VARIANTS = 6
 
 
 def rules(names: Sequence[str], jobs: int | None) -> dict[str, Any]:
-    """Return how many comparisons of equal sides break a rule of safety.
+    """Return the number of comparisons of equal sides that break a rule of safety.
 
     Each scheme is run over every case on paths of VARIANTS lengths, and each of these runs is compared with each other.
     """
@@ -270,7 +270,7 @@ def _on_longer_path(case: Case, longer_ns: int) -> Case:
 
 
 def power(jobs: int | None) -> dict[str, Any]:
-    """Return how a CUBIC that is 3 % slower on the lossy path is answered by checks with other seeds."""
+    """Return the answers of checks with other seeds to a CUBIC that is 3 % slower on the lossy path."""
     suite = catalog.check_suites().find(SUITE)
     rows = sum(len(cell.metrics) for cell in suite.cells)
     lossy = suite.only((POWER_CELL,))
@@ -293,7 +293,7 @@ def power(jobs: int | None) -> dict[str, Any]:
 
 
 class _MemoryCell(ComparedCell):
-    """A cell whose runs are simulated in memory, many times as fast as runs that are kept."""
+    """A cell whose runs are simulated in memory, which is many times as fast as stored runs."""
 
     def make(self, part: str, experiment: Experiment, first: int, pool: Executor) -> None:
         """Make the runs of a part from run number `first` on."""
@@ -305,7 +305,7 @@ class _MemoryCell(ComparedCell):
 
 
 def _simulate(specification: Mapping[str, object]) -> Any:  # noqa: ANN401 (a part of a run's table)
-    """Return what a run's table would say: its numbers and the digest of its packet log, or why it failed."""
+    """Return the values of a run's table: its numbers and the digest of its packet log, or the reason why it failed."""
     try:
         statistics, packets, _, _ = simulate_in_memory(specification)
     except core.Error as error:
@@ -322,7 +322,7 @@ def _simulate(specification: Mapping[str, object]) -> Any:  # noqa: ANN401 (a pa
 def checked_in_memory(
     candidate: Scheme, baseline: Scheme, suite: CheckSuite, groups: Sequence[Sequence[str]], pool: Executor
 ) -> list[CellResult]:
-    """Return what a check with seed 1 finds, of as many groups of cells as it takes to find something worse.
+    """Return the results of a check with seed 1. It stops after the first group of cells with a worse result.
 
     It decides by the rules of the check over the same runs, but simulates them in memory. Cells of a group whose names
     are not in the suite are left out.
@@ -360,7 +360,7 @@ def _compared_in_memory(comparison: Comparison, cell: _MemoryCell, pool: Executo
 
 
 def mutants(folder: Path, jobs: int | None, only: Sequence[str], file: Path) -> dict[str, Any]:
-    """Return the answer to each mutation, and the cells in which something is worse; kept in `file` one by one."""
+    """Return the answer to each mutation, and the cells in which a quantity is worse; `file` keeps each answer."""
     suite = catalog.check_suites().find(SUITE)
     answers: dict[str, Any] = json.loads(file.read_text()) if file.is_file() else {}
     with ProcessPoolExecutor(jobs) as pool:

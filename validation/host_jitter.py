@@ -1,4 +1,4 @@
-"""How late hosts answer: the kernel's TCP and our own ends, behind the emulator.
+"""Lateness of hosts' answers: the kernel's TCP and the built-in ends, behind the emulator.
 
 Usage: python -m validation.host_jitter [--seconds S] [--busy N] [--rate MBPS] [--json FILE]. Needs what emulation needs
 (`dumbbell doctor`). A receiver's delay is the time from a data packet that leaves the path to the next ACK that enters
@@ -33,7 +33,7 @@ Delays = np.ndarray[Any, np.dtype[np.float64]]
 
 
 def answers(times_ns: Delays, events: Delays, cause: int, effect: int) -> Delays:
-    """Time from each `cause` to the `effect` that is the next of the two, us."""
+    """Return the time from each `cause` to the `effect` that follows directly, us."""
     is_relevant = (events == cause) | (events == effect)
     times, kinds = times_ns[is_relevant], events[is_relevant]
     is_answered = (kinds[:-1] == cause) & (kinds[1:] == effect)
@@ -42,14 +42,17 @@ def answers(times_ns: Delays, events: Delays, cause: int, effect: int) -> Delays
 
 
 def summary(delays: Delays) -> dict[str, float]:
-    """The distribution in numbers, us. Jitter is what exceeds the quickest hundredth: the price of an answer itself."""
+    """Return figures of the distribution, us.
+
+    Jitter is the excess over the 1st percentile, which is the cost of an answer.
+    """
     jitter = delays - np.percentile(delays, 1.0)
     figures = {f"p{percent:g}": float(np.percentile(delays, percent)) for percent in PERCENTILES}
     return {"answers": len(delays), "jitter": float(np.mean(np.clip(jitter, 0.0, None))), **figures}
 
 
 def measure(scheme: str, rate_mbps: float, seconds: float) -> dict[str, Any]:
-    """One flow over a link with 20 ms of delay and a queue of a BDP."""
+    """Measure one flow over a link with 20 ms of delay and a queue of one BDP."""
     kernel = {"kernel": {"congestion_control": scheme.removeprefix("kernel-")}}
     flow = kernel if scheme.startswith("kernel-") else {"controller": scheme, "transport": {"profile": "tcp"}}
     queue = {"kind": "droptail", "bytes": int(rate_mbps * 1e6 / 8 * 0.02)}

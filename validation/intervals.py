@@ -1,4 +1,4 @@
-"""How often the intervals of few runs contain the mean of many: over runs of real schemes, docs/evidence/intervals.md.
+"""Coverage of intervals from few runs of real schemes, relative to the mean of many runs: docs/evidence/intervals.md.
 
 `dumbbell run validation/data/intervals.toml --out DIR` makes the runs, about 25 minutes of one core.
 """
@@ -17,21 +17,21 @@ from dumbbell.results.analysis.modes import two_modes
 from dumbbell.results.analysis.summary import Estimate
 
 COUNTS = (5, 10, 20, 29)
-"""Runs of which intervals are made."""
+"""Numbers of runs from which intervals are computed."""
 SAMPLES = 1000
-"""Samples of so many runs, drawn without replacement; the standard error of a coverage is below 1.6 of 100."""
+"""Number of samples of each size, drawn without replacement; the standard error of a coverage is below 1.6 of 100."""
 METRICS = (("goodput_mbps", "goodput", 2), ("owd_p95_ms", "p95 one-way delay", 1))
 LOW = 90.0
-"""Of 100: what covers less is listed."""
+"""Coverage in percent below which a metric is listed."""
 NEAR = 0.01
-"""Of the mean of all runs: an interval that misses it by less misleads nobody."""
+"""Share of the mean of all runs by which an interval may miss it without misleading anybody."""
 
 
 @dataclass(frozen=True)
 class Coverage:
-    """A metric of a scheme on a path: of 100 intervals of so many runs, how many contain the mean of all runs.
+    """Coverage of a metric of a scheme on a path: of 100 intervals, those that contain the mean of all runs.
 
-    `near` are those that contain it or miss it by less than one per cent of it.
+    `near` counts those that contain the mean, or miss it by less than one per cent of its value.
     """
 
     path: str

@@ -1,4 +1,4 @@
-"""Built-in controllers beside the kernel's own code, over the same transport and the same draws of the path.
+"""Comparison of built-in controllers with the kernel's own code, over one transport and with the same random draws.
 
 Usage: python -m validation.kernel_sources TREE [--write docs/evidence/kernel-sources.md].
 TREE is the folder of a Linux source tree: its controllers are compiled as they stand by `dumbbell plugin kernel`.
@@ -24,13 +24,13 @@ NAMESAKES = {"cubic-linux": "cubic", "bbr": "bbr", "vegas": "vegas", "dctcp": "d
 """Built-in schemes and the kernel's files that they stand for."""
 OTHERS = ("illinois", "westwood", "htcp", "bic", "yeah")
 
-# What follows was chosen before the first table that it judges was made.
+# These values were chosen before the first table that they judge was made.
 
 TOLERANCE_THROUGHPUT, TOLERANCE_DELAY = 0.05, 0.10
 """Largest relative differences in throughput and in 95th-percentile one-way delay."""
 TOLERANCES = (TOLERANCE_THROUGHPUT, TOLERANCE_DELAY)
 RUNS, MORE_RUNS = 5, 20
-"""Runs per cell, and of a cell that they leave open; runs of one number meet the same draws with both schemes."""
+"""Runs per cell, and runs of a cell that stays open; runs of one number have equal draws with both schemes."""
 STUDENT = {RUNS: 2.776, MORE_RUNS: 2.093}
 """97.5 % quantiles of Student's t distribution, by number of runs."""
 FRESH_SEED = 1001
@@ -62,33 +62,33 @@ class Cell:
     """A path and the flows on it."""
 
     path: str
-    """The path in words."""
+    """Description of the path."""
     mbps: float
     rtt_ms: float
     bdps: float = 1.0
     """Length of the queue in bandwidth-delay products."""
     packets: int = 0
-    """Length of the queue instead, if above 0."""
+    """Length of the queue, packets, used instead of `bdps` if above 0."""
     marks: bool = False
-    """A queue that marks from 20 packets on instead: a cell for DCTCP."""
+    """True for a queue that marks from 20 packets on: a cell for DCTCP."""
     marks_ms: float = 0.0
-    """A queue that marks from so much delay on instead, if above 0: a cell for L4S."""
+    """Delay from which the queue marks, ms, used instead if above 0: a cell for L4S."""
     loss: float = 0.0
     """Probability of random loss."""
     steps: Sequence[tuple[float, float]] = ()
-    """Times, s, and the rates that the link has from then on, Mbit/s."""
+    """Times, s, and the rates of the link from then on, Mbit/s."""
     also: str = ""
     """TOML of further elements behind the link."""
     flows: int = 1
-    """Flows of one scheme, each `SECOND_FLOW_S` after the other."""
+    """Number of flows of one scheme, each `SECOND_FLOW_S` after the other."""
     beside: bool = False
-    """One flow of each of the two schemes instead, which start together."""
+    """True for one flow of each of the two schemes, which start together."""
     preset: str = ""
-    """Name of a shipped path that takes the place of the link."""
+    """Name of a built-in path that replaces the link."""
 
     @property
     def title(self) -> str:
-        """Return the words for the cell in a table."""
+        """Return the description of the cell in a table."""
         if self.beside:
             return f"{self.path}, one flow of each"
         return self.path if self.flows == 1 else f"{self.path}, two flows, {SECOND_FLOW_S:g} s apart"
@@ -210,7 +210,7 @@ Samples = list[list[tuple[float, float]]]
 
 
 def samples_of(cell: Cell, scheme: str, folder: Path, runs: int, seed: int) -> Samples:
-    """Return what the flows of `scheme`, or of a mix, had in the cell."""
+    """Return throughput and delay of the flows of `scheme`, or of a mix, in the cell."""
     file = folder / "cell.toml"
     file.write_text(cell.toml("cell"))
     with tempfile.TemporaryDirectory(dir=folder) as out:

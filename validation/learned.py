@@ -1,4 +1,4 @@
-"""Learned schemes beside CUBIC, BBR and each other: one flow, several flows, and against CUBIC and BBR.
+"""Comparison of learned schemes with CUBIC, BBR and each other: one flow, several flows, and against CUBIC and BBR.
 
 Usage: python -m validation.learned [--keep DIR]. Runs `learned`, `learned-fairness` and two cells of `competition`, and
 writes the tables of docs/evidence/learned.md and two figures into docs/images. Takes about two minutes on two
@@ -30,12 +30,12 @@ PAGE = ROOT / "docs" / "evidence" / "learned.md"
 IMAGES = ROOT / "docs" / "images"
 
 Runs = dict[tuple[str, str], list[dict[str, Any]]]
-"""Runs as in `show --json` by path and scheme."""
+"""Runs as in `show --json`, by path and scheme."""
 
 
 @dataclass(frozen=True)
 class Column:
-    """A path of `learned`: how a table calls it, and what its link carries on average after the warm-up, in Mbit/s."""
+    """A path of `learned`: its name in a table, and its link's average capacity after the warm-up, Mbit/s."""
 
     path: str
     title: str
@@ -63,7 +63,7 @@ TABLES = {
         BASE,
         Column("learned-loss", "1 % random loss", 40.0),
         Column("learned-jitter", "jitter of 5 ms", 40.0),
-        # from 5 to 30 s: three times 10 and twice 40 Mbit/s
+        # From 5 to 30 s the rate is three times 10 and twice 40 Mbit/s.
         Column("learned-steps", "40 and 10 Mbit/s in turn", 22.0),
         Column("learned-route", "RTT 60, then 120 ms", 40.0),
     ],
@@ -88,7 +88,7 @@ COMPETITION = "default.bw_factor-4.qlen_bdp-1.versus-"
 
 
 def run(name: str, folder: Path, *options: str) -> Runs:
-    """What `dumbbell run NAME` leaves in the folder; ends the script if a run is not good."""
+    """Run `dumbbell run NAME` in the folder; return its runs. The script ends if a run is not good."""
     command = [sys.executable, "-m", "dumbbell", "run", name, *options, "--out", str(folder), "--json"]
     result = subprocess.run([*command, "--resume"] if folder.exists() else command, stdout=subprocess.PIPE, check=False)
     if result.returncode:
@@ -100,26 +100,26 @@ def run(name: str, folder: Path, *options: str) -> Runs:
 
 
 def mean(runs: Sequence[dict[str, Any]], metric: str) -> float | None:
-    """The mean over the runs of a metric of all flows together; None where no run has it."""
+    """Return the mean over the runs of a metric of all flows together; None if no run has it."""
     values = [made_run["network"][metric] for made_run in runs if made_run["network"][metric] is not None]
     return statistics.fmean(values) if values else None
 
 
 def number(value: float | None) -> str:
-    """Three significant digits, no more than two decimals."""
+    """Return three significant digits, and at most two decimals."""
     if value is None:
         return "-"
     return f"{value:.0f}" if value >= 100 else f"{value:.1f}" if value >= 10 else f"{value:.2f}"
 
 
 def table(columns: Sequence[str], schemes: Sequence[str], cell: Callable[[str, int], str]) -> str:
-    """Markdown; `cell` is given the scheme and the number of the column."""
+    """Return a table in Markdown; `cell` gets the scheme and the number of the column."""
     rows = [[f"`{scheme}`", *(cell(scheme, index) for index in range(len(columns)))] for scheme in schemes]
     return markdown.render(Table.of(["scheme", *columns], rows, "l" + "r" * len(columns)))
 
 
 def single(runs: Runs, columns: Sequence[Column], schemes: Sequence[str]) -> str:
-    """Goodput, p95 of one-way delay and loss of one flow on these paths."""
+    """Return goodput, p95 of the one-way delay, and loss of one flow on these paths."""
 
     def cell(scheme: str, index: int) -> str:
         path_runs = runs[columns[index].path, scheme]
@@ -131,7 +131,7 @@ def single(runs: Runs, columns: Sequence[Column], schemes: Sequence[str]) -> str
 
 
 def together(runs: Runs, path: str, schemes: Sequence[str]) -> str:
-    """Jain's index, the share of the link that all flows get, and loss."""
+    """Return Jain's index, the share of the link that all flows get, and loss."""
 
     def cell(scheme: str, index: int) -> str:
         cell_runs = runs[f"{path}.{list(CELLS)[index]}.{GAP}", scheme]
@@ -144,7 +144,7 @@ def together(runs: Runs, path: str, schemes: Sequence[str]) -> str:
 
 
 def against(runs: Runs, schemes: Sequence[str]) -> str:
-    """What one flow gets beside one of CUBIC or BBR, and what is left to that one, in Mbit/s."""
+    """Return the goodput of one flow against one of CUBIC or BBR, and the goodput of its competitor, Mbit/s."""
 
     def cell(scheme: str, index: int) -> str:
         rival = RIVALS[index // 2]
@@ -161,7 +161,7 @@ def against(runs: Runs, schemes: Sequence[str]) -> str:
 
 
 def links(runs: Runs, schemes: Sequence[str]) -> str:
-    """The share of the link that one flow gets, in every condition, as a figure."""
+    """Draw the share of the link that one flow gets in every condition, as a figure."""
     columns = list(dict.fromkeys(column for group in TABLES.values() for column in group))
     columns = list({column.path: column for column in columns}.values())
     values = [
@@ -174,7 +174,7 @@ def links(runs: Runs, schemes: Sequence[str]) -> str:
 
 
 def shares(runs: Runs, schemes: Sequence[str]) -> str:
-    """Jain's index in every cell as a figure."""
+    """Draw Jain's index in every cell as a figure."""
     places = [(path, cell) for path in FAIR_PATHS for cell in CELLS]
     values = [
         [mean(runs[f"{path}.{cell}.{GAP}", scheme], "jain_index") for path, cell in places]
@@ -186,12 +186,12 @@ def shares(runs: Runs, schemes: Sequence[str]) -> str:
 
 
 def title(scheme: str) -> str:
-    """How figures call it."""
+    """Return the name of a scheme in figures."""
     return dumbbell.schemes().find(scheme).title
 
 
 def main() -> None:
-    """Run everything, write the tables and the figures."""
+    """Run everything; write the tables and the figures."""
     parser = argparse.ArgumentParser(description="Learned schemes beside CUBIC, BBR and each other.")
     parser.add_argument(
         "--keep", type=Path, default=Path("results") / "learned", help="where results are, and continued"

@@ -1,4 +1,4 @@
-"""The running kernel's CUBIC and BBR over cells of `linux-grid`, beside the published figures.
+"""Comparison of the running kernel's CUBIC and BBR over cells of `linux-grid` with the published figures.
 
 Usage: python -m validation.linux_sample results/linux-grid-real [--write docs/evidence/papers/linux-grid.md].
 """
@@ -17,7 +17,7 @@ from validation.fidelity.measured import Runs
 
 
 def table(directory: Path) -> str:
-    """The cells in which the machine kept up, with the difference in points of utilisation."""
+    """Return the cells in which the machine kept up, with the difference in points of utilisation."""
     own_percents, linux_percents = measure(Runs.of(directory)), published_percents()
     shared_keys = [key for key in linux_percents if key in own_percents]
     head = ["controller", "buffer kB", "Mbit/s", "RTT ms", "published %", "here %", "points"]
@@ -40,7 +40,7 @@ def table(directory: Path) -> str:
 
 
 def main() -> None:
-    """Prints the table or puts it into the page."""
+    """Print the table or put it into the page."""
     parser = argparse.ArgumentParser(description="The running kernel over cells of linux-grid.")
     parser.add_argument("directory", type=Path)
     parser.add_argument("--write", type=Path)

@@ -1,4 +1,4 @@
-"""What `dumbbell path` finds of paths that are known: emulated ones, with a peer process at each end, on this machine.
+"""Accuracy of `dumbbell path` on known paths: emulated ones, with a peer process at each end, on this machine.
 
     python -m validation.measured_paths         # the table of docs/how-to/measured-paths.md: truth / found (interval)
     python -m validation.measured_paths --only rate-2 --duration 30s
@@ -34,23 +34,23 @@ BLEACHING = (
 
 
 def link(mbps: float, queue_bytes: float) -> dict[str, Any]:
-    """A link with a droptail queue."""
+    """Return a link with a droptail queue."""
     return {"kind": "link", "rate_mbps": mbps, "queue": {"kind": "droptail", "bytes": round(queue_bytes)}}
 
 
 def delay(ms: float) -> dict[str, Any]:
-    """A constant delay."""
+    """Return a constant delay."""
     return {"kind": "delay", "delay_ms": ms}
 
 
 def policer(mbps: float, burst_bytes: int) -> dict[str, Any]:
-    """A token bucket."""
+    """Return a token bucket."""
     return {"kind": "policer", "rate_mbps": mbps, "burst_bytes": burst_bytes}
 
 
 @dataclass(frozen=True)
 class KnownPath:
-    """A path that is known: its elements each way, and what is set up at its far end."""
+    """A known path: its elements in each direction, and the set-up of its far end."""
 
     data: list[dict[str, Any]]
     ack: list[dict[str, Any]]
@@ -58,7 +58,7 @@ class KnownPath:
 
 
 def plain(mbps: float, rtt_ms: float, bdp: float, loss: float = 0.0) -> KnownPath:
-    """The same rate both ways; a queue of so many bandwidth-delay products there, of one back; loss there."""
+    """Return a path with one rate; a forward queue of `bdp` BDP, a backward one of 1 BDP; forward loss."""
     product = mbps * 125.0 * rtt_ms
     lossy = [{"kind": "loss", "probability": loss}] if loss else []
     forward = [link(mbps, max(product * bdp, 1600)), *lossy, delay(rtt_ms / 2)]
@@ -109,17 +109,17 @@ def enter(file: Path, emulation: subprocess.Popen[str]) -> list[str]:
 
 
 def measure(known_path: KnownPath, options: list[str], seed: str) -> dict[str, Any]:
-    """What `dumbbell path --json` says of it.
+    """Return the content of `dumbbell path --json` for a known path.
 
     Raises:
-        RuntimeError: it failed.
+        RuntimeError: `dumbbell path` failed.
     """
     with tempfile.TemporaryDirectory(prefix="measured-path-") as name:
         folder = Path(name)
         (folder / "known.toml").write_text(
             tomli_w.dumps({"name": "known", "data": known_path.data, "ack": known_path.ack})
         )
-        # Each end of the path has process numbers of its own; its network has one name for all.
+        # Process IDs are those of each end's PID namespace; a network's name is the same for all namespaces.
         ends = {end: folder / end for end in ("near", "far")}
         for end, file in ends.items():
             file.with_suffix(".sh").write_text(
@@ -153,7 +153,7 @@ def measure(known_path: KnownPath, options: list[str], seed: str) -> dict[str, A
 
 
 def truth(elements: list[dict[str, Any]]) -> dict[str, float | None]:
-    """The same quantities of elements that are known."""
+    """Return the true values of the quantities from the known elements."""
     element_of = {element["kind"]: element for element in elements}
     bucket, narrow = element_of.get("policer"), element_of.get("link")
     mbps = bucket["rate_mbps"] if bucket else narrow and narrow["rate_mbps"]
@@ -170,18 +170,18 @@ def truth(elements: list[dict[str, Any]]) -> dict[str, float | None]:
 
 
 def of_small(mbps: float | None) -> float:
-    """What a link takes for a packet of those that measure delays, ms."""
+    """Return the link's transmission time of a packet of the delay probes, ms."""
     return 104 * 8e-3 / mbps if mbps else 0.0
 
 
 HEAD = ("path", "way", "rate, Mbit/s", "queue, kB", "loss, %", "one-way delay, ms", "else", "outside of its interval")
 IN = {"rate_mbps": 1.0, "queue_bytes": 1e-3, "loss": 100.0, "delay_ms": 1.0}
-"""Quantities with columns of their own, and what they are shown in."""
+"""Quantities with columns of their own, and the factors from their units to the shown ones."""
 ELSE = {"burst_bytes": ("burst, kB", 1e-3), "duplication": ("copies, %", 100.0), "reordering": ("reordered, %", 100.0)}
 
 
 def row(name: str, way: str, known_path: KnownPath, measurement: dict[str, Any]) -> list[str]:
-    """A line of the table: truth, and what was found with its interval."""
+    """Return a line of the table: truth, and the measured value with its interval."""
     estimates = measurement["ways"][way]
     estimates = estimates | {"burst_bytes": (estimates["policer"] or {}).get("burst_bytes")}
     true = truth(known_path.data if way == "there" else known_path.ack)
@@ -200,7 +200,7 @@ def row(name: str, way: str, known_path: KnownPath, measurement: dict[str, Any])
 
 
 def holds(value: float | None, estimate: dict[str, Any] | None) -> bool:
-    """Whether an interval has the true value; where there is none, nothing may be found."""
+    """Return True if an interval contains the true value; without a true value, True if nothing was measured."""
     if value is None:
         return estimate is None or estimate["value"] is None
     if estimate is None:
@@ -224,7 +224,7 @@ def _text(value: float | None, factor: float) -> str:
 
 
 def main() -> int:
-    """Prints the table."""
+    """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--only", default=",".join(PATHS), help="names of paths, with commas")
     parser.add_argument("--duration", default="60s", help="of each measurement")

@@ -1,4 +1,4 @@
-"""What a receiver that misbehaves gains over an honest one of the same scheme behind the same bottleneck.
+"""Gain of a misbehaving receiver over an honest one of the same scheme behind the same bottleneck.
 
 Usage: python -m validation.misbehaviour [--write docs/how-to/misbehaving-receivers.md] [--seeds N] [SCHEME...].
 Simulated: 10 Mbit/s, RTT 40 ms, a queue of one bandwidth-delay product, 40 s; the second receiver is honest and
@@ -43,7 +43,10 @@ START_S = 0.45
 
 
 def flow(name: str, receiver: object, start_s: float = 0.0) -> dict[str, Any]:
-    """A flow of a scheme. No receiver grants more than 1 MB: where losses are hidden windows know no other end."""
+    """Return a flow of a scheme.
+
+    No receiver grants more than 1 MB, because hidden losses leave no other limit of windows.
+    """
     scheme = dumbbell.schemes().find(name)
     transport = scheme.transport | {"receiver": receiver, "max_window_bytes": 1_000_000}
     return {
@@ -58,14 +61,14 @@ def flow(name: str, receiver: object, start_s: float = 0.0) -> dict[str, Any]:
 def simulate_flows(
     path: dict[str, Any], flows: list[dict[str, Any]], duration_s: float, seed: int
 ) -> list[dict[str, Any]]:
-    """The flows' statistics."""
+    """Return the flows' statistics."""
     specification = {"seed": seed, "duration_s": duration_s, "log": "none", "path": path, "flows": flows}
     flows = dumbbell.simulate(specification).statistics["flows"]
     return flows
 
 
 def share(name: str, receiver: object, seeds: int) -> float:
-    """Throughput as a share of that of both, the second receiver being honest; the median of some starts."""
+    """Return the throughput as a share of both flows' sum, with an honest second receiver; median of several starts."""
     shares = []
     for seed in range(1, seeds + 1):
         late_s = round(random.Random(seed).uniform(0.0, 0.1), 6)
@@ -75,7 +78,7 @@ def share(name: str, receiver: object, seeds: int) -> float:
 
 
 def head_start(name: str, receiver: object) -> float:
-    """Bytes delivered within four round trips where nothing limits, over those with an honest receiver."""
+    """Return the ratio of the bytes delivered in four round trips without a limit to those with an honest receiver."""
     lying, honest = (
         simulate_flows(START_PATH, [flow(name, kind)], START_S, 1)[0]["data_bytes_delivered"]
         for kind in (receiver, HONEST)
@@ -93,13 +96,13 @@ honest receiver.
 
 
 def field(name: str, receiver: Any, seeds: int) -> str:  # noqa: ANN401 (a value of a TOML key)
-    """One field of the table."""
+    """Return one field of the table."""
     hurries = receiver != HONEST and receiver["kind"] in ("ack-division", "optimistic")
     return f"{share(name, receiver, seeds):.0%}" + (f" ({head_start(name, receiver):.1f})" if hurries else "")
 
 
 def text(schemes: tuple[str, ...], seeds: int) -> str:
-    """The section of the document."""
+    """Return the section of the document."""
     rows = [[label, *(field(name, kind, seeds) for name in schemes)] for label, kind in RECEIVERS.items()]
     table_text = markdown.render(Table.of(["receiver", *schemes], rows, "l" + "r" * len(schemes)))
     return TEXT.format(seeds=seeds, table=table_text)

@@ -1,4 +1,4 @@
-"""Built-in controllers beside the code of an original that has no kernel: one that the user has as a source tree.
+"""Comparison of built-in controllers with an original outside the kernel, which the user has as a source tree.
 
 Usage: python -m validation.originals SCHEME --source DIR [--cells NAME,...] [--runs N] [--write]. SCHEME is one of
 `ORIGINALS`. A wrapper of `validation/originals` and the original's files, unchanged, become a plug-in, which runs
@@ -28,10 +28,10 @@ from validation.kernel_sources import MIDDLE, RUNS, SHORT, STUDENT, Cell, agreem
 ROOT = Path(__file__).resolve().parent.parent
 WRAPPERS = Path(__file__).resolve().parent / "originals"
 
-# The tolerances of kernel_sources.py hold here, too; and what follows was chosen before the first table that it judges.
+# The tolerances of kernel_sources.py hold here, too. These values were chosen before the first table that they judge.
 
 LEAST_MS = 2.0
-"""A difference in the 95th percentile of the one-way delay up to this is within, whatever share of it that is."""
+"""Difference in the 95th percentile of the one-way delay that always passes, ms."""
 
 LTE = "cellular-verizon-lte-down"
 
@@ -62,7 +62,7 @@ RECOVERY = {
     "overtaken": replace(MIDDLE, path=f"{MIDDLE.path}, 75 % of packets 5 ms late", also=REORDER.format(0.75, 5.0)),
     "outage": replace(MIDDLE, path=f"{MIDDLE.path}, all lost from 10 to 12 s", also=OUTAGE),
 }
-"""False losses, which are undone, and persistent congestion: for controllers of QUIC."""
+"""False losses, which are undone, and persistent congestion: cells for QUIC controllers."""
 
 MARKS = Cell(path="50 Mbit/s, 20 ms, marks beyond 1 ms", mbps=50.0, rtt_ms=20.0, marks_ms=1.0)
 MARKED = {
@@ -73,41 +73,41 @@ MARKED = {
 
 NEAR = replace(MARKS, path="50 Mbit/s, 5 ms, marks beyond 1 ms", rtt_ms=5.0)
 MARKED_NEAR = {"marks-near": NEAR, "marks-near-beside": replace(NEAR, beside=True)}
-"""RTTs far below the 25 ms of Prague's virtual one."""
+"""RTTs far below the 25 ms of Prague's virtual RTT."""
 
 SHALLOW = {
     "shallow-20": Cell(path="20 Mbit/s, 60 ms, 25 ms of buffer", mbps=20.0, rtt_ms=60.0, bdps=25 / 60),
     "shallow-100": Cell(path="20 Mbit/s, 100 ms, 25 ms of buffer", mbps=20.0, rtt_ms=100.0, bdps=0.25),
 }
-"""Queues that hold less than the delay at which SCReAM begins to yield to it."""
+"""Queues that hold less than the delay at which SCReAM begins to reduce its rate."""
 
 SLOW = Cell(path="0.5 Mbit/s, 50 ms, 25 kB", mbps=0.5, rtt_ms=50.0, bdps=8.0)
 MEDIA = {
     "below": SLOW,
     "at-maximum": replace(SLOW, path="1.56 Mbit/s, 50 ms, 78 kB", mbps=1.56),
 }
-"""Below the highest rate of NADA, 1.5 Mbit/s, and where that fills the link with its headers."""
+"""Rates below NADA's highest one, 1.5 Mbit/s, and a rate that NADA fills with its headers."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Pair:
-    """A built-in scheme and what the original is given to be its equal."""
+    """A built-in scheme, and the parameters that make the original equal to it."""
 
     scheme: str
-    """The built-in scheme; both have its transport and its application."""
+    """Built-in scheme; both have its transport and its application."""
     label: str = ""
-    """Name in the table; that of the scheme unless given."""
+    """Name in the table; by default that of the scheme."""
     parameters: Mapping[str, str] = field(default_factory=dict)
-    """Parameters of the built-in scheme, besides those that it has."""
+    """Parameters of the built-in scheme, in addition to its own."""
     transport: Mapping[str, Any] = field(default_factory=dict)
-    """Settings of the transport of both, besides those of the scheme."""
+    """Settings of the transport of both, in addition to those of the scheme."""
     original: Mapping[str, str] = field(default_factory=dict)
     """Parameters of the original."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Original:
-    """Somebody's source tree, what of it is compiled with the wrapper, and what it is compared with."""
+    """A source tree, its files that are compiled with the wrapper, and the schemes that it is compared with."""
 
     source: str
     """Repository and commit that the wrapper was written for."""
@@ -120,7 +120,7 @@ class Original:
     options: Sequence[str] = ()
     """Options of the compiler."""
     stand_ins: str = ""
-    """Folder of `validation/originals/include` whose headers take the place of the tree's."""
+    """Folder of `validation/originals/include` whose headers replace those of the tree."""
     pairs: Sequence[Pair]
     page: str
     cells: Mapping[str, Cell]
@@ -128,7 +128,7 @@ class Original:
 
 GENERICCC = ("markoviancc.cc", "estimators.cc", "random.cc")
 KEEPS_FREED = ("-Wl,-Bsymbolic-functions",)
-"""The library's own operators are used in it."""
+"""Options with which the library uses its own operators within itself."""
 
 CPP20 = ("-std=c++20",)
 QUIC_CORE = "quiche/quic/core"
@@ -246,7 +246,7 @@ ORIGINALS: dict[str, Original] = {
 
 
 class SourceError(Exception):
-    """A source tree that is not what its wrapper needs, in one line."""
+    """The source tree does not fit its wrapper; the message is one line."""
 
 
 def main() -> None:
@@ -283,7 +283,7 @@ def main() -> None:
 
 
 def build(original: Original, tree: Path, folder: Path) -> Path:
-    """Return the plug-in that is made of the wrapper and of the original's files in `tree`.
+    """Return the plug-in built from the wrapper and from the original's files in `tree`.
 
     Raises:
         SourceError: a file is missing, or the compiler refuses one.
@@ -346,7 +346,7 @@ def _write_scheme(scheme: Scheme, folder: Path) -> str:
 
 
 def version(original: Original, tree: Path) -> str:
-    """Return the repository and the commit of the tree; without git, the one that the wrapper was written for."""
+    """Return the repository and the commit of the tree; without git, the commit that the wrapper was written for."""
     repository, _, commit = original.source.partition("@")
     result = subprocess.run(["git", "-C", str(tree), "rev-parse", "HEAD"], capture_output=True, text=True, check=False)
     if result.returncode:

@@ -1,4 +1,4 @@
-"""The second model of PCC-Allegro and Vivace: their programs on one link, written apart from our controllers.
+"""Second model of PCC-Allegro and Vivace: their programs on one link, independent of the built-in controllers.
 
 Usage: python -m validation.pcc_model [--seeds N]. A sender paced at its rate, one droptail queue, loss behind it, UDT's
 monitor intervals and reports; nothing of dumbbell is used. What it prints are the figures called "second model" in
@@ -34,11 +34,11 @@ class Interval:
     is_closed: bool = False
 
     def loss(self) -> float:
-        """Share of its packets not reported."""
+        """Return the share of the packets that was not reported."""
         return 1.0 - self.reported_packets / self.planned_packets
 
     def slope(self) -> float:
-        """Least squares of RTT over send time; NaN without two points."""
+        """Return the least-squares slope of RTT over send time; NaN without two points."""
         if len(self.points) < 2:
             return math.nan
         times, rtts = zip(*self.points, strict=True)
@@ -48,24 +48,24 @@ class Interval:
 
 
 class Scheme(Protocol):
-    """What decides on the rate of each interval."""
+    """Controller that decides on the rate of each interval."""
 
     rate: float
-    """Mbit/s."""
+    """Rate, Mbit/s."""
 
     def begin(self, number: int) -> int:
-        """Interval `number` begins: sets the rate, says how many packets it has."""
+        """Begin interval `number`: set the rate, and return the number of its packets."""
 
     def rtt(self, now: float, rtt: float) -> None:
-        """A report came."""
+        """Handle a report."""
 
     def finish(self, number: int, interval: Interval, newest: int, rtt: float) -> None:
-        """An interval was closed while `newest` is sent."""
+        """Handle the end of an interval while `newest` is sent."""
 
 
 @dataclass(frozen=True)
 class Link:
-    """Mbit/s, s, bytes, share lost."""
+    """Rate in Mbit/s, delay in s, queue in bytes, share lost."""
 
     rate_mbps: float = 40.0
     rtt_s: float = 0.024
@@ -74,7 +74,7 @@ class Link:
 
 
 def run(scheme: Scheme, link: Link, until: float, *, seed: int, batch: int, since: float = 0.0) -> tuple[float, float]:
-    """Mbit/s delivered and percent lost of what was sent from `since` to `until`; `batch`: packets per report."""
+    """Return Mbit/s delivered and percent lost, from `since` to `until`; `batch`: packets per report."""
     chance, free, due = random.Random(seed), 0.0, 0.0
     intervals = [Interval(scheme.begin(0), 0.0)]
     reports: deque[tuple[float, list[tuple[int, int, float]], float]] = deque()
@@ -131,14 +131,14 @@ class Pcc:
         self.srtt, self.exchange = 0.1, -1.0
 
     def rtt(self, now: float, rtt: float) -> None:
-        """UDT smooths once every 10 ms."""
+        """Smooth the RTT once every 10 ms, as UDT does."""
         self.exchange = now if self.exchange < 0.0 else self.exchange
         while self.exchange <= now:
             self.srtt += (rtt - self.srtt) / 8
             self.exchange += 0.01
 
     def begin(self, number: int) -> int:
-        """Double, probe, or leave the rate as it is."""
+        """Double, probe, or keep the rate."""
         if self.phase == "start":
             self.doubled *= 2
             self.starts[number] = self.rate = self.doubled
@@ -159,7 +159,7 @@ class Pcc:
         return max(10, int(0.005 / gap))
 
     def finish(self, number: int, interval: Interval, newest: int, rtt: float) -> None:
-        """Judge an interval; nothing depends on `rtt`."""
+        """Judge an interval; `rtt` does not matter."""
         seconds, loss = interval.end - interval.start, interval.loss()
         value = interval.reported_packets / seconds / (1 + math.exp(100 * (loss - 0.05)))
         value -= (interval.planned_packets - interval.reported_packets) / seconds
@@ -184,7 +184,7 @@ class Pcc:
                 self.rate, self.phase, self.probes = self.base, "probe", []
 
     def decide(self, newest: int) -> None:
-        """Both pairs of probes have to agree."""
+        """Decide if both pairs of probes agree."""
         votes = 0
         for first, other in ((0, 1), (2, 3)):
             better = self.results[first] - self.results[other]
@@ -198,7 +198,7 @@ class Pcc:
         self.rate, self.guesses = self.base, 0
 
     def step(self, newest: int, value: float) -> None:
-        """One step more, larger than the one before."""
+        """Make one more step, larger than the previous one."""
         self.phase, self.target, self.before = "move", newest + 1, value
         self.steps += 1
         self.base *= 1 + self.steps * 0.01 * self.direction
@@ -207,7 +207,7 @@ class Pcc:
 
 @dataclass
 class Sample:
-    """What Vivace keeps of an interval."""
+    """Vivace's record of an interval."""
 
     planned_packets: int
     lost_packets: int
@@ -233,10 +233,10 @@ class Vivace:
         self.target_result: Sample | None = None
 
     def rtt(self, now: float, rtt: float) -> None:
-        """Reports alone change nothing."""
+        """Do nothing: reports alone have no effect."""
 
     def value(self, sample: Sample, loss: float) -> float:
-        """The utility of `sample` with `loss`."""
+        """Return the utility of `sample` with `loss`."""
         if math.isnan(sample.slope):
             slope = -21_474_836.48
         elif self.lte:
@@ -247,7 +247,7 @@ class Vivace:
         return float(sample.rate**0.9 - sample.rate * (coefficient * loss + self.latency * slope))
 
     def set(self, rate: float) -> None:
-        """The rate within its bounds."""
+        """Set the rate within its bounds."""
         self.rate = min(1024.0, max(0.1, rate))
 
     def begin(self, number: int) -> int:
@@ -275,7 +275,7 @@ class Vivace:
         return max(10, min(3000, int(length * self.rate * 1e6 / PACKET_BITS)))
 
     def draw(self, number: int) -> None:
-        """Two pairs of probes, one after decisions in a row."""
+        """Draw two pairs of probes, or one pair after successive decisions."""
         self.base = max(self.base, self.floor)
         near = 0.25 if self.lte and self.base < 1 else 0.5
         share = near / self.base if near == 0.25 else max(0.05, near / self.base)
@@ -315,7 +315,7 @@ class Vivace:
             self.move_on(number, newest)
 
     def compare(self, samples: list[Sample]) -> None:
-        """The probes are in: which way, and how far."""
+        """Compare the probes, and decide on the direction and the size of the step."""
         joint = sum(one_sample.lost_packets for one_sample in samples) / sum(
             one_sample.planned_packets for one_sample in samples
         )
@@ -352,7 +352,7 @@ class Vivace:
             self.target_number, self.target_result, self.state = -1, None, "move"
 
     def move_on(self, number: int, newest: int) -> None:
-        """The target's result against the reference's."""
+        """Compare the target's result with the reference's."""
         if not self.reference or not self.reference[2] or not self.target_result:
             return
         rate, before, after, last = self.reference[1], self.reference[2], self.target_result, self.previous
@@ -374,7 +374,7 @@ class Vivace:
             self.target, self.target_number, self.target_result = self.target + change, newest + 1, None
 
     def change(self, low: float, high: float, from_rate: float, to_rate: float) -> float:
-        """The gradient, amplified by confidence and bounded."""
+        """Return the gradient, amplified by confidence and bounded."""
         change = (high - low) / (to_rate - from_rate)
         has_turned, goes_on = change * self.previous < 0, change * self.previous > 0
         if has_turned:
@@ -403,7 +403,7 @@ class Vivace:
 
 
 def show(name: str, outcomes: list[tuple[float, float]]) -> None:
-    """Least, median and most."""
+    """Print minimum, median and maximum."""
     texts = []
     for values in zip(*outcomes, strict=True):
         ordered_values = sorted(values)
@@ -412,7 +412,7 @@ def show(name: str, outcomes: list[tuple[float, float]]) -> None:
 
 
 def main() -> None:
-    """All figures called those of the second model."""
+    """Print all figures of the second model."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--seeds", type=int, default=7)
     seeds = range(1, parser.parse_args().seeds + 1)

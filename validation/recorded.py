@@ -1,4 +1,4 @@
-"""`dumbbell reproduce` on captures, qlogs and iperf3's JSON of known paths: how well it finds the paths, and the flows.
+"""Accuracy of `dumbbell reproduce` on captures, qlogs and iperf3's JSON of known paths: the paths and the flows.
 
 Usage: python -m validation.recorded [--quick]. Runs of our own simulator are written as tcpdump, a QUIC stack and
 iperf3 would have recorded them. Writes its tables into docs/how-to/reproduce.md. Takes about ten minutes.
@@ -38,11 +38,11 @@ class Truth:
 
     @property
     def queue_bytes(self) -> float:
-        """Length of the queue."""
+        """Return the length of the queue, bytes."""
         return self.queue_bdp * self.rate_mbps * self.rtt_ms * 125.0
 
     def path(self) -> dumbbell.PathModel:
-        """The path itself."""
+        """Return the path itself."""
         words = {"rate": f"{self.rate_mbps:g}mbit", "rtt": f"{self.rtt_ms:g}ms", "queue": f"{self.queue_bdp:g}bdp"}
         return dumbbell.make_path(**words | ({"loss": f"{self.loss_percent:g}%"} if self.loss_percent else {}))
 
@@ -56,12 +56,12 @@ TRUTHS = (
     Truth(8, 60, 1, 0.2),
 )
 FLOWS = 3
-"""They start together, as those of `iperf3 -P` do."""
+"""Number of flows, which start together, as those of `iperf3 -P` do."""
 
 
 @dataclass
 class Errors:
-    """What one kind of sets gave: relative errors of its paths, and its rows."""
+    """Relative errors of the paths of one kind of sets, and its rows."""
 
     rate: list[float] = field(default_factory=list)
     rtt: list[float] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""Runs between two machines, measured: both are namespaces of this one, so that the truth is known.
+"""Measurements of runs between two machines, which are namespaces of this one, so that the ground truth is known.
 
 Usage: python -m validation.remote tunnel|clocks|agreement [--runs N] [--write]. Needs root and what the tests of runs
 between two machines need; nothing else should go on.
@@ -58,7 +58,7 @@ schedule = [{{ at_s = {at_s}, delay_ms = {delay_ms} }}]"""
 
 
 def results(words: list[str], prefix: list[str], **more: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (of subprocess)
-    """The runs of an experiment, as `show --json` has them."""
+    """Return the runs of an experiment in the form of `show --json`."""
     result = subprocess.run([*prefix, *words, "--json"], stdout=subprocess.PIPE, text=True, check=False, **more)
     runs: list[dict[str, Any]] = json.loads(result.stdout)["runs"] if result.stdout else []
     return runs
@@ -66,7 +66,7 @@ def results(words: list[str], prefix: list[str], **more: Any) -> list[dict[str, 
 
 @contextmanager
 def wire(folder: Path, mbps: int | None = None) -> Iterator[list[str]]:
-    """Two namespaces with a virtual wire between them; what executes a command in the first.
+    """Yield the words that execute a command in the first of two namespaces with a virtual wire between them.
 
     With `mbps` a token bucket limits what leaves the first, and drops what has waited for 20 ms.
 
@@ -103,7 +103,7 @@ def wire(folder: Path, mbps: int | None = None) -> Iterator[list[str]]:
 
 
 def tunnel(runs: int) -> str:
-    """Rates over a virtual wire: both ends, both tunnels and TCP on the processors of one machine."""
+    """Return rates over a virtual wire: both ends, both tunnels and TCP on the CPUs of one machine."""
     rows = []
     cases = [(name, "auto", mbps) for mbps in (550, None) for name in TUNNEL_SCHEMES] + [("cubic", "sealed", None)]
     for scheme, kind, mbps in cases:
@@ -131,7 +131,7 @@ CLOCKS = ("offset=37ms,drift=100ppm", "offset=1s,drift=-100ppm", "offset=-37ms,d
 
 
 def paths() -> dict[str, str]:
-    """Paths of each kind: symmetric, asymmetric, changing."""
+    """Return paths of each kind: symmetric, asymmetric, changing."""
     change = CHANGING.format(at_s=8, delay_ms=35)
     changing = path_text(there_ms=15.0, back_ms=15.0).replace("delay_ms = 15.0", f"delay_ms = 15.0{change}", 1)
     return {
@@ -143,7 +143,7 @@ def paths() -> dict[str, str]:
 
 
 def clocks(runs: int, seconds: float) -> str:
-    """How far from the truth, over paths and clocks."""
+    """Return the errors of delays, over paths and clocks."""
     head = ["path, there + back", "packets", "differences: median, p99 (us)", "stated interval (ms)", "in it"]
     rows, case_count, inside = [], 0, 0
     for number, (name, text) in enumerate(paths().items()):
@@ -161,7 +161,7 @@ def clocks(runs: int, seconds: float) -> str:
                 for data, bounds in ((True, (low, high)), (False, (-high, -low))):
                     way = compare(folder, truth, data=data)
                     errors.append(way.difference_error_us)
-                    # what lies between the stamps is a little longer than the path: hosts take their time
+                    # The difference of the timestamps is a little longer than the path's delay: hosts take time too.
                     good = (way.error_ms >= bounds[0]) & (way.error_ms <= bounds[1])
                     shares.append(float(good.mean()))
                 widths.append(high - low)
@@ -176,7 +176,7 @@ def clocks(runs: int, seconds: float) -> str:
 
 
 def agreement(runs: int, seconds: float) -> str:
-    """Each scheme on both backends, over the same emulated path."""
+    """Return each scheme's values on both backends, over one emulated path."""
     lines, agreeing = [], 0
     for scheme in AGREEING:
         real = scheme.startswith(("kernel-", "iperf3", "quic-"))
@@ -195,7 +195,8 @@ def agreement(runs: int, seconds: float) -> str:
             remote_runs = [json.loads(file.read_text()) for file in out.glob("runs/*/*/*/stats.json")]
         with tempfile.TemporaryDirectory() as place:
             file = Path(place) / "path.toml"
-            # packets as long as they are between the machines: with a tunnel's 60 bytes, or a tag's 16 in their place
+            # Packets are as long as between the machines: with a tunnel's 60 bytes, or with an authentication tag's 16
+            # instead.
             overhead, mtu = (60, 1500) if real else (16, 1456)
             file.write_text(f"overhead_bytes = {overhead}\n{path_text(mtu=mtu)}")
             words = ["run", "--backend", "emu", "--path", str(file), *words, "--out", f"{place}/results"]
@@ -226,7 +227,7 @@ KEYS = ("throughput_mbps", "delay_p95_ms")
 
 
 def main() -> None:
-    """Measures what is asked for, and prints it as a table."""
+    """Measure the requested part, and print it as a table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("what", choices=("tunnel", "clocks", "agreement"))
     parser.add_argument("--runs", type=int, default=2)

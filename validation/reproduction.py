@@ -1,4 +1,4 @@
-"""`dumbbell reproduce` on measured sets whose truth is known: which causes it finds, and which it invents.
+"""Accuracy of `dumbbell reproduce` on measured sets with known causes: the found and the false ones.
 
 Usage: python -m validation.reproduction [--quick]. Runs of our own simulator over mahimahi's links are written as
 Pantheon writes them: plain ones, and ones with a cause: small socket buffers, a late host, a host that does not carry
@@ -32,9 +32,9 @@ from scripts.blocks import replace_block
 PAGE = Path(__file__).resolve().parent.parent / "docs" / "how-to" / "reproduce.md"
 OVERHEAD_BYTES = 36
 LATE = {"kind": "jitter", "distribution": "uniform", "mean_ms": 0.75, "deviation_ms": 0.55}
-"""How late a host was that ran mahimahi, in each direction."""
+"""Lateness of a host that ran mahimahi, in each direction."""
 SMALL_BUFFER = 2**21
-"""Bytes of a sender's buffer: half of Linux's."""
+"""Length of a sender's buffer, bytes: half of Linux's."""
 ONE_A_MS = (1.0,)
 TOLD = (BUFFER, JITTER, CUBIC, CARRY, SILENT)
 """Causes that are planted, or must not be found."""
@@ -46,7 +46,7 @@ def mahimahi_path(
     after: Sequence[Mapping[str, Any]] = (),
     times_ms: Sequence[float] = ONE_A_MS,
 ) -> PathModel:
-    """`mm-delay DELAY mm-link TRACE TRACE`, and what the host adds `after` either link."""
+    """Return the path of `mm-delay DELAY mm-link TRACE TRACE`; the host adds the elements `after` to either link."""
     link: dict[str, Any] = {"kind": "trace", "mode": "mahimahi", "times_ms": list(times_ms)}
     delay = [{"kind": "delay", "delay_ms": delay_ms}] if delay_ms else []
     late = [dict(element) for element in after]
@@ -55,12 +55,12 @@ def mahimahi_path(
 
 
 def slow(rate_mbps: float) -> dict[str, Any]:
-    """A host that carries so much behind the link."""
+    """Return an element of a host that carries `rate_mbps` behind the link."""
     return {"kind": "link", "rate_mbps": rate_mbps}
 
 
 def limit_scheme(scheme: str, most_bytes: int | None = None) -> Scheme:
-    """A scheme of the kernel's TCP, with Linux's socket buffers, or with a sending buffer of other size."""
+    """Return a scheme of the kernel's TCP, with Linux's socket buffers, or with a sending buffer of another size."""
     linux_scheme = as_on_linux(catalog.schemes().find(scheme), LINUX, has_fq=False)
     memory = {} if most_bytes is None else {"tcp_wmem": [4096, 16384, most_bytes]}
     return replace(linux_scheme, transport=linux_scheme.transport | memory)
@@ -83,7 +83,7 @@ def write_set(
     """
     catalog_schemes = catalog.schemes()
     ran = {key: catalog_schemes.find(scheme) if isinstance(scheme, str) else scheme for key, scheme in schemes.items()}
-    # what is called bbr there may be anything here: the files are renamed below
+    # The scheme called bbr may be any scheme here: the files are renamed below.
     own_schemes = {key: replace(one_scheme, name=f"ran-{key}", title=key) for key, one_scheme in ran.items()}
     dumbbell.run(
         schemes=list(own_schemes.values()),
@@ -116,16 +116,16 @@ def write_set(
 
 
 SCHEMES = ("cubic", "bbr", "vegas", "verus", "sprout", "vivace")
-"""Pantheon's keys."""
+"""Keys of Pantheon."""
 LINKS = ((1.0,),)
-"""12 Mbit/s."""
+"""Times of the opportunities of each link, ms: 12 Mbit/s."""
 DELAYS_MS = (0.0, 20.0, 100.0)
 QUEUES = (None, 200)
 
 
 @dataclass
 class Count:
-    """Of the runs with a cause: how many are off by it, and were told so; and how often it was told of other runs."""
+    """Numbers of runs with a cause, of runs that it changes, of runs for which it was found, and of false findings."""
 
     planted_causes: int = 0
     off: int = 0
@@ -136,7 +136,7 @@ class Count:
 
 @dataclass(frozen=True)
 class PlantedCause:
-    """A cause, the schemes that it is planted in, and what it does to schemes and path."""
+    """A cause, the schemes that it is planted in, and its changes of schemes and path."""
 
     kind: str
     keys: tuple[str, ...]
@@ -159,7 +159,7 @@ PLANTED = (
 def reproduce_set(
     folder: Path, planted_cause: PlantedCause, link: Sequence[float], delay_ms: float, packets: int | None, runs: int
 ) -> list[Row]:
-    """The rows of one set with a cause."""
+    """Return the rows of one set with a cause."""
     rate = 12.0 * len(link) / link[-1]
     after = (
         [LATE]
@@ -193,7 +193,7 @@ def main() -> None:
                 kinds = {cause.kind for cause in row.causes}
                 is_planted = row.run.name in planted_cause.keys
                 for kind in kinds & set(TOLD):
-                    # a host that carries less is late, too
+                    # A host that carries less is late, too.
                     if not (is_planted and kind == planted_cause.kind):
                         counts[kind].false += 1
                         misses[f"{kind} told of {row.run.name} ({planted_cause.kind or 'plain'})"] += 1

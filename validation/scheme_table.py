@@ -66,7 +66,7 @@ def index(text: str, flows: FlowsOfScheme) -> str:
 
 
 def listed_schemes(page: Path, text: str) -> list[str]:
-    """Return the schemes of a page's table; of one without names, the scheme of the page."""
+    """Return the schemes of a page's table; if it has no names, the scheme of the page."""
     search = TABLE.search(text)
     return list(dict.fromkeys(NAME.findall(search["rows"]) or [page.stem])) if search else []
 

@@ -1,4 +1,4 @@
-"""Two of Pantheon's reports of 2018 and two figures of its paper beside ours; what three runs of every scheme take.
+"""Comparison with two of Pantheon's reports of 2018 and two figures of its paper, and times of all schemes.
 
 Usage: python -m validation.seed_reports [--tables]. Runs the experiments of `PAGES` and
 writes their tables into those pages; where LEARNED_WEIGHTS names a folder with the files that the learned schemes ran
@@ -44,7 +44,7 @@ PAGES = {
 SPEED_PATH = "seed-smooth"
 ALLOWED_S = 60.0
 RUNS = "10"
-"""Ours beside published means of three: schemes that now and then leave a path are not told by three of ours."""
+"""Number of simulated runs per published mean of three: three runs do not show schemes that sometimes leave a path."""
 
 METRICS = (("throughput_mbps", 1.0, 2), ("delay_p95_ms", 1.0, 1), ("loss_rate", 100.0, 2))
 HEADINGS = ("Mbit/s", "p95 ms", "loss %")
@@ -52,7 +52,7 @@ HEADINGS = ("Mbit/s", "p95 ms", "loss %")
 
 @dataclass(frozen=True)
 class Original:
-    """A scheme with the file that a report's runs had: where LEARNED_WEIGHTS names a folder with it."""
+    """A scheme with the file that a report's runs had, if LEARNED_WEIGHTS names a folder with this file."""
 
     title: str
     scheme: str
@@ -74,7 +74,7 @@ ORIGINALS = {
 
 
 def run(experiment: str, *arguments: str) -> dict[str, Any]:
-    """What `dumbbell run --json` prints; ends the script if a run is not good."""
+    """Return the content of `dumbbell run --json`; end the script if a run is not good."""
     command = [sys.executable, "-m", "dumbbell", "run", experiment, *arguments, "--json"]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode:
@@ -84,7 +84,7 @@ def run(experiment: str, *arguments: str) -> dict[str, Any]:
 
 
 def field(figure: dict[str, float | None] | None, factor: float, digits: int) -> str:
-    """A mean, with the smallest and the largest run."""
+    """Return a mean, with the smallest and the largest run."""
     if figure is None or figure["mean"] is None:
         return "-"
     low, high = figure["low"], figure["high"]
@@ -93,20 +93,20 @@ def field(figure: dict[str, float | None] | None, factor: float, digits: int) ->
 
 
 def error_field(metric: str, error: float | None) -> str:
-    """Relative, in percent; of a loss rate in points."""
+    """Return a relative error in percent; that of a loss rate in points."""
     if error is None:
         return "-"
     return f"{error * 100:+.2f}" if metric == "loss_rate" else f"{error * 100:+.0f} %"
 
 
 def replication(error: dict[str, Any]) -> str:
-    """Pantheon's replication error in a sentence."""
+    """Return Pantheon's replication error in a sentence."""
     parts = f"throughput {error['throughput'] * 100:.1f} %, delay {error['delay'] * 100:.1f} %"
     return f"Replication error: {error['error'] * 100:.1f} % ({parts}) over {len(error['schemes'])} schemes."
 
 
 def beside(content: dict[str, Any]) -> str:
-    """A table for each path."""
+    """Return a table for each path."""
     parts = []
     experiment = content["experiment"]
     errors = {entry["path"]: entry for entry in content["published"]["replication"]}
@@ -130,7 +130,7 @@ def beside(content: dict[str, Any]) -> str:
 
 
 def draw(content: dict[str, Any]) -> None:
-    """Published and our points of every path that counts, into `docs/images/`."""
+    """Draw the published and the simulated points of every path that counts, into `docs/images/`."""
     for path_entry in content["published"]["replication"]:
         path = path_entry["path"]
         rows = [
@@ -150,17 +150,17 @@ def draw(content: dict[str, Any]) -> None:
 
 
 def point(side: dict[str, Any]) -> tuple[float, float]:
-    """Delay (ms) and throughput (Mbit/s) of one side of a row."""
+    """Return delay (ms) and throughput (Mbit/s) of one side of a row."""
     return side["delay_p95_ms"]["mean"], side["throughput_mbps"]["mean"]
 
 
 def origin() -> str:
-    """By what and when a table is written."""
+    """Return the command and the date of a table."""
     return f"Written by `python -m validation.seed_reports`, {datetime.datetime.now(datetime.UTC):%Y-%m-%d}."
 
 
 def originals(experiment: str, folder: Path, scratch: Path) -> str:
-    """A table of the schemes with their own files, on every path of the experiment."""
+    """Return a table of the schemes with their own files, on every path of the experiment."""
     head = [f"{heading} {side}" for heading in HEADINGS for side in ("ours", "published")]
     rows = []
     for number, original in enumerate(ORIGINALS[experiment]):
@@ -183,7 +183,7 @@ def originals(experiment: str, folder: Path, scratch: Path) -> str:
 
 
 def speeds(scratch: Path) -> list[tuple[str, float]]:
-    """Wall-clock seconds of the whole command for every built-in scheme, and for all of them together."""
+    """Return the wall-clock time of the whole command for every built-in scheme, and for all of them together, s."""
     names = [scheme.name for scheme in dumbbell.schemes() if scheme.kind == "core"]
     times = []
     for schemes in [*names, ",".join(names)]:
@@ -196,7 +196,7 @@ def speeds(scratch: Path) -> list[tuple[str, float]]:
 
 
 def speed_table(times: list[tuple[str, float]]) -> str:
-    """The times in Markdown."""
+    """Return the times in Markdown."""
     machine = environment([])
     slowest = max(times[:-1], key=lambda entry: entry[1])
     lines = [

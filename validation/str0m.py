@@ -1,4 +1,4 @@
-"""Our Google Congestion Control beside that of str0m, real WebRTC without input and output, both in virtual time.
+"""Comparison of the built-in GCC with that of str0m, a real WebRTC without I/O; both run in virtual time.
 
 Usage: python -m validation.str0m [--write docs/schemes/webrtc.md] [--seeds N] [--keep DIR]. Both run over the same path
 model with the same encoder; `validation/str0m` is the program with str0m in it, built as needed (a part of it
@@ -43,7 +43,7 @@ PATHS: dict[str, tuple[float, float, int]] = {  # rate in Mbit/s, RTT in ms, que
 
 @dataclass(frozen=True)
 class Call:
-    """A call's figures, all from its packet log; queueing is delay beyond the smallest of the call."""
+    """Figures of a call, all from its packet log; queueing is delay above the minimum of the call."""
 
     rate_mbps: float
     settled_mbps: float
@@ -53,19 +53,19 @@ class Call:
 
 
 def path_of(rate_mbps: float, rtt_ms: float, queue_bytes: int) -> dict[str, Any]:
-    """A droptail queue, half of the RTT on each side."""
+    """Return a path with a droptail queue, and half of the RTT in each direction."""
     link = {"kind": "link", "rate_mbps": rate_mbps, "queue": {"kind": "droptail", "bytes": queue_bytes}}
     delay = {"kind": "delay", "delay_ms": rtt_ms / 2}
     return {"data": [link, delay], "ack": [delay]}
 
 
 def encoder() -> dict[str, Any]:
-    """The live encoder of both."""
+    """Return the live encoder of both."""
     return {"fps": 30.0, "min_rate_mbps": 0.03, "start_rate_mbps": START_KBPS / 1e3, "max_rate_mbps": MAX_MBPS}
 
 
 def read_call(packets: Path) -> Call:
-    """The figures of a packet log."""
+    """Return the figures of a packet log."""
     options = {"duration_s": DURATION_S, "flows": [{"flow": 1, "scheme": "gcc", "start_s": 0.0}]}
     (flow,) = measure_log(str(packets), options)["flows"]
     rates = series(str(packets), BIN_S)["flows"][0]["egress_mbps"][: round(DURATION_S / BIN_S)]
@@ -79,7 +79,7 @@ def read_call(packets: Path) -> Call:
 
 
 def run_ours(path: dict[str, Any], seed: int, folder: Path) -> Call:
-    """The scheme `gcc` with that encoder, its overall maximum that of the encoder."""
+    """Run the scheme `gcc` with this encoder; its overall maximum is that of the encoder."""
     scheme = dumbbell.schemes().find("gcc")
     limits = {"allocated_mbps": str(MAX_MBPS), "max_rate_mbps": str(MAX_MBPS), "start_rate_kbps": str(START_KBPS)}
     flow = {
@@ -103,7 +103,7 @@ def run_ours(path: dict[str, Any], seed: int, folder: Path) -> Call:
 
 
 def build() -> Path:
-    """The program with str0m in it."""
+    """Build the program with str0m in it; return its path."""
     manifest = ROOT / "validation" / "str0m" / "Cargo.toml"
     target = Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "str0m"
     command = ["cargo", "build", "--release", "--locked", "--quiet", "--manifest-path", str(manifest)]
@@ -112,7 +112,7 @@ def build() -> Path:
 
 
 def run_str0m(program: Path, path: dict[str, Any], seed: int, folder: Path, follow: str) -> Call:
-    """Two str0m peers; the encoder follows the `raw` estimate, or what str0m `reported` to its application."""
+    """Run two str0m peers; the encoder follows the `raw` estimate, or the `reported` one of str0m's application."""
     spec = {
         "seed": seed,
         "duration_s": DURATION_S,
@@ -142,13 +142,13 @@ FIGURES: list[tuple[str, Callable[[Call], float], int]] = [  # name, value, deci
 
 
 def field(values: list[float], decimals: int) -> str:
-    """Mean and range."""
+    """Return mean and range."""
     mean, low, high = (f"{value:.{decimals}f}" for value in (statistics.mean(values), min(values), max(values)))
     return mean if low == high else f"{mean} ({low} to {high})"
 
 
 def difference_text(difference: float) -> str:
-    """A difference; bold if it is too large."""
+    """Return a difference; bold if it is too large."""
     return f"{difference:+.1%}" if abs(difference) <= BOUND else f"**{difference:+.1%}**"
 
 

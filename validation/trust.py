@@ -1,4 +1,4 @@
-"""How sure are we: the section of that name in each page of docs/schemes, from what was compared.
+"""Reliability of each scheme: the section "How sure are we" in each page of docs/schemes, from all comparisons.
 
 Usage: python -m validation.trust --write. Reads the pages on agreement (simulated beside real packets, ours beside real
 implementations), the scorecard of published results (`validation/data/scorecard.json`) and the pages on Pantheon's
@@ -34,7 +34,7 @@ WITHIN, SPREAD, WIDE = "within", "spread", "wide"
 
 @dataclass
 class Evidence:
-    """What a scheme was compared with; each entry is a sentence or a clause."""
+    """Comparisons of a scheme; each entry is a sentence or a clause."""
 
     packets: list[str] = field(default_factory=list)
     real: list[str] = field(default_factory=list)
@@ -43,7 +43,7 @@ class Evidence:
 
 
 def schemes_of_pages(index: str) -> dict[str, list[str]]:
-    """The schemes that each page is about, as the index links them, in its order."""
+    """Return the schemes of each page that the index links, in the order of the index."""
     schemes_of: dict[str, list[str]] = {}
     for names, page in re.findall(r"\[(`[^\]]+`)\]\(([\w.-]+)\.md\)", index):
         for scheme in re.findall(r"`([\w.+-]+)`", names):
@@ -53,7 +53,7 @@ def schemes_of_pages(index: str) -> dict[str, list[str]]:
 
 
 def table_rows(text: str) -> Iterator[tuple[str, list[str]]]:
-    """Rows of a page's tables, each with the heading above it."""
+    """Yield the rows of a page's tables, each with the heading above it."""
     heading = ""
     for line in text.splitlines():
         if line.startswith("#"):
@@ -63,7 +63,7 @@ def table_rows(text: str) -> Iterator[tuple[str, list[str]]]:
 
 
 def count(verdicts: list[str]) -> str:
-    """Verdicts in words."""
+    """Return verdicts in words."""
     within = verdicts.count(WITHIN)
     spread, wide = (sum(verdict.startswith(word) for verdict in verdicts) for word in (SPREAD, WIDE))
     rest = len(verdicts) - within - spread - wide
@@ -74,7 +74,7 @@ def count(verdicts: list[str]) -> str:
 
 
 def agreement(evidence: dict[str, Evidence]) -> None:
-    """Simulated beside real packets, and ours beside real implementations."""
+    """Collect the comparisons with real packets, and with real implementations."""
     for name in AGREEMENT:
         verdicts: dict[str, list[str]] = {}
         pairs: dict[tuple[str, str], list[str]] = {}
@@ -94,14 +94,14 @@ def agreement(evidence: dict[str, Evidence]) -> None:
 
 
 def name_pattern(scheme: str) -> re.Pattern[str]:
-    """What finds a scheme in a sentence: its name, or its title without the protocol's."""
+    """Return a pattern that finds a scheme in a sentence: its name, or its title without the protocol's."""
     title = dumbbell.schemes().find(scheme).title.removeprefix("TCP ")
     words = "|".join(re.escape(word) for word in {scheme, title})
     return re.compile(rf"(?<![\w-])(?:{words})(?![\w-])", re.IGNORECASE)
 
 
 def collect_results(evidence: dict[str, Evidence]) -> None:
-    """Results of papers, from the scorecard."""
+    """Collect results of papers from the scorecard."""
     for outcome in judge_results(load(SCORECARD)):
         claim = outcome.claim
         for scheme, scheme_evidence in evidence.items():
@@ -122,7 +122,7 @@ def collect_results(evidence: dict[str, Evidence]) -> None:
 
 
 def reports(evidence: dict[str, Evidence]) -> None:
-    """Pantheon's published tables."""
+    """Collect Pantheon's published tables."""
     for name, title in REPORTS.items():
         columns: list[str] = []
         for heading, cells in table_rows((EVIDENCE / f"{name}.md").read_text(encoding="utf-8")):
@@ -146,7 +146,7 @@ WAYS = (  # what it was compared with, and how a page says that it was not
 
 
 def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str:
-    """The section of one page."""
+    """Return the section of one page."""
     rows = []
     never: dict[str, list[str]] = {}
     for scheme in schemes:
@@ -167,7 +167,7 @@ def section(page: str, schemes: list[str], evidence: dict[str, Evidence]) -> str
 
 
 def sections() -> dict[Path, str]:
-    """The section of every page."""
+    """Return the section of every page."""
     page_schemes = schemes_of_pages((PAGES / "README.md").read_text(encoding="utf-8"))
     known_names = {scheme.name for scheme in dumbbell.schemes()}
     evidence = {scheme: Evidence() for schemes in page_schemes.values() for scheme in schemes if scheme in known_names}
@@ -182,7 +182,7 @@ def sections() -> dict[Path, str]:
 
 
 def with_section(text: str, section_text: str) -> str:
-    """The page with the section, at its end where it had none."""
+    """Return the page with the section, which is appended if the page had none."""
     whole_section = f"{HEADING}\n\n{OPENING}\n\n{section_text}\n\n{CLOSING}\n"
     if OPENING not in text:
         return f"{text.rstrip()}\n\n{whole_section}"
@@ -191,7 +191,7 @@ def with_section(text: str, section_text: str) -> str:
 
 
 def main() -> None:
-    """Writes the sections, or says what it would write."""
+    """Write the sections, or print them."""
     parser = argparse.ArgumentParser(description="How sure are we, in each scheme's page.")
     parser.add_argument("--write", action="store_true")
     write = parser.parse_args().write

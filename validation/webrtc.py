@@ -1,4 +1,4 @@
-"""Video calls: our GCC and SCReAM beside those inside Chromium, figure by figure.
+"""Comparison of video calls: the built-in GCC and SCReAM and those inside Chromium, figure by figure.
 
 Usage: python -m validation.webrtc [--write docs/evidence/webrtc.md] [--repetitions 2] [--keep DIR]. Everything runs
 through `dumbbell run webrtc`; emulated runs take real time, 15 minutes with two repetitions of Chromium's. What is
@@ -44,17 +44,17 @@ UNEXPLAINED = "**not explained**"
 
 @dataclass
 class Part:
-    """What one invocation made: good runs by path and scheme, and what is to be said about all of them."""
+    """Runs of one invocation: good ones by path and scheme, and remarks on all of them."""
 
     calls: dict[tuple[str, str], list[list[Call]]] = field(default_factory=dict)
     runs: list[dict[str, Any]] = field(default_factory=list)
     load: dict[str, dict[str, float]] = field(default_factory=dict)
-    """The load of the browsers, by directory of the run."""
+    """Load of the browsers, by directory of the run."""
     environment: dict[str, Any] = field(default_factory=dict)
 
 
 def read_call(folder: Path, flow: int, stats: dict[str, Any], warmup_s: float) -> Call:
-    """A flow of a run from its packet log and its statistics, or the browser's."""
+    """Return a flow of a run from its packet log and from its own or the browser's statistics."""
     log = polars.read_parquet(folder / "packets.parquet").filter(polars.col("flow") == flow)
     events = {code: log.filter(polars.col("event") == code) for code in (SEND, DROP, DELIVER)}
     times = {code: rows["time_ns"].to_numpy() / 1e9 for code, rows in events.items()}
@@ -76,7 +76,7 @@ def read_call(folder: Path, flow: int, stats: dict[str, Any], warmup_s: float) -
 
 
 def since(folder: Path, name: str, flow: int, instant: float) -> float:
-    """By how much a count of the browser has grown since then."""
+    """Return the growth of a count of the browser since an instant."""
     times, values = samples_of(folder, name, flow)
     if not len(values):
         return ABSENT
@@ -85,14 +85,14 @@ def since(folder: Path, name: str, flow: int, instant: float) -> float:
 
 
 def samples_of(folder: Path, name: str, flow: int) -> tuple[Times, Times]:
-    """A field's times and values; empty where the flow has none."""
+    """Return a field's times and values; both are empty if the flow lacks the field."""
     of_flow = (polars.col("flow") == flow) & (polars.col("field") == name)
     rows = polars.read_parquet(folder / "flows.parquet").filter(of_flow)
     return rows["time_ns"].to_numpy() / 1e9, rows["value"].to_numpy()
 
 
 def browser_load(folder: Path, flows: int) -> dict[str, float]:
-    """The largest load of any of the run's browsers, and the lowest rate of frames."""
+    """Return the largest load of any of the run's browsers, and the lowest rate of frames."""
     fields = {"sender_cpu": max, "receiver_cpu": max, "encode_time": max, "encoded_frame_rate": min}
     loads = {}
     for name, worst in fields.items():
@@ -103,7 +103,7 @@ def browser_load(folder: Path, flows: int) -> dict[str, float]:
 
 
 def read_part(directory: Path) -> Part:
-    """The runs of a results directory."""
+    """Return the runs of a results directory."""
     results = dumbbell.open(directory)
     part = Part(runs=[run.statistics for run in results.runs], environment=results.environment)
     for run in part.runs:
@@ -123,7 +123,7 @@ Runs = list[list[Call]]
 
 
 def row(figure: Figure, own_runs: Runs, emu: Runs, real: Runs, judge: str) -> list[str]:
-    """A line of a table; `judge` is the verdict on values that differ."""
+    """Return a line of a table; `judge` is the verdict on values that differ."""
     simulated_values, emulated_values, measured_values = (
         [figure.value(calls) for calls in runs] for runs in (own_runs, emu, real)
     )
@@ -141,7 +141,7 @@ def row(figure: Figure, own_runs: Runs, emu: Runs, real: Runs, judge: str) -> li
 
 
 def range_text(figure: Figure, values_found: list[float]) -> str:
-    """Median and range of the values, as text."""
+    """Return median and range of the values, as text."""
     good = finite_values(values_found)
     if not good:
         return "-"
@@ -150,12 +150,12 @@ def range_text(figure: Figure, values_found: list[float]) -> str:
 
 
 def values(figure: Figure, values_found: list[float]) -> str:
-    """All of them."""
+    """Return all values, as text."""
     return ", ".join(map(figure.text, values_found)) or "-"
 
 
 def table(path: str, scheme: str, sim: Part, emu: Part, real: Part, notes: Notes) -> list[list[str]]:
-    """The rows of one pair of schemes on one path."""
+    """Return the rows of one pair of schemes on one path."""
     runs = sim.calls.get((path, scheme), []), emu.calls.get((path, scheme), [])
     measured_runs = real.calls.get((path, PAIRS[scheme]), [])
     alike = sim.calls.get((path, LIKE_CHROMIUM.get(scheme, "")), [])
@@ -171,7 +171,7 @@ def table(path: str, scheme: str, sim: Part, emu: Part, real: Part, notes: Notes
 
 
 def sections(titles: dict[str, str], sim: Part, emu: Part, real: Part) -> tuple[list[str], list[str]]:
-    """Every scenario with its tables and reasons; and all verdicts."""
+    """Return every scenario with its tables and reasons, and all verdicts."""
     lines, verdicts = list[str](), list[str]()
     for path, title in titles.items():
         notes = Notes()
@@ -191,7 +191,7 @@ def sections(titles: dict[str, str], sim: Part, emu: Part, real: Part) -> tuple[
 
 
 def summary(verdicts: list[str]) -> str:
-    """How many figures came out how."""
+    """Return the numbers of figures by verdict."""
     judged_verdicts = [verdict for verdict in verdicts if verdict != "-"]
     reasons = sum(verdict.startswith("[") for verdict in judged_verdicts)
     within = judged_verdicts.count(WITHIN)
@@ -202,7 +202,7 @@ def summary(verdicts: list[str]) -> str:
 
 
 def validity(parts: list[Part]) -> list[str]:
-    """What every emulated run says about itself."""
+    """Return the own verdict and the lateness of every emulated run."""
     notes, rows = Notes(), list[list[str]]()
     for part in parts:
         for run in part.runs:
@@ -258,7 +258,7 @@ that a frame takes: means over the run, of the busier call where there are two.
 
 
 def page(command: str, facts: str, load: str, titles: dict[str, str], sim: Part, emu: Part, real: Part) -> str:
-    """The document."""
+    """Return the document."""
     lines, verdicts = sections(titles, sim, emu, real)
     text = PAGE.format(
         command=command,
@@ -274,7 +274,7 @@ def page(command: str, facts: str, load: str, titles: dict[str, str], sim: Part,
 
 
 def measure(keep: Path, repetitions: int) -> tuple[list[Part], list[tuple[float, float]]]:
-    """Executes what is not finished: ours simulated, ours with real packets, Chromium's; and the load meanwhile."""
+    """Execute unfinished runs: built-in ones simulated and with real packets, Chromium's; also return the loads."""
     keep.mkdir(parents=True, exist_ok=True)
     parts, loads = [], []
     browser_schemes = list(PAIRS.values())
@@ -297,7 +297,7 @@ def measure(keep: Path, repetitions: int) -> tuple[list[Part], list[tuple[float,
 
 
 def note_load(file: Path, before: float) -> tuple[float, float]:
-    """The load before and after the runs; that of a directory's first call is kept."""
+    """Return the load before and after the runs; that of a directory's first call is kept."""
     if not file.exists():
         file.write_text(json.dumps([before, os.getloadavg()[0]]))
     first, last = json.loads(file.read_text())
@@ -305,12 +305,12 @@ def note_load(file: Path, before: float) -> tuple[float, float]:
 
 
 def join_parts(first: Part, other: Part) -> Part:
-    """Two parts as one."""
+    """Return two parts as one."""
     return Part(first.calls | other.calls, first.runs + other.runs, first.load | other.load, first.environment)
 
 
 def load_text(loads: list[tuple[float, float]]) -> str:
-    """How busy the machine was."""
+    """Return a sentence on the machine's load."""
     all_loads = [load for pair in loads for load in pair]
     return (
         f"Load average before and after the groups of emulated runs: {min(all_loads):.1f} to "

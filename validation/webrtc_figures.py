@@ -1,4 +1,4 @@
-"""What is compared of a video call: figures of one scenario each, from its packets and the browser's or our frames."""
+"""Figures for comparisons of video calls, by scenario, from packets, and from the frames of browser or encoder."""
 
 from __future__ import annotations
 
@@ -41,27 +41,27 @@ class Call:
 
     @property
     def start(self) -> float:
-        """When the first packet of media was sent."""
+        """Return the time of the first media packet, s."""
         media = self.send_times[self.sent_bytes > MEDIA_BYTES]
         return float(media[0]) if len(media) else NEVER
 
     @property
     def end(self) -> float:
-        """Until when the averages go."""
+        """Return the end of the averages, s."""
         return min(self.start + SCORED_S, END_S)
 
     def rate(self, start: float, end: float) -> float:
-        """Mbit/s of IP that arrived from `start` to `end`."""
+        """Return the rate of IP that arrived from `start` to `end`, Mbit/s."""
         is_within = (self.arrival_times >= start) & (self.arrival_times < end)
         return float(self.arrived_bytes[is_within].sum()) * 8e-6 / (end - start)
 
     def delay_at(self, share: float) -> float:
-        """One-way delay that this share of the scored packets do not exceed, in ms."""
+        """Return the one-way delay that this share of the scored packets does not exceed, ms."""
         is_counted = (self.arrival_times >= self.start) & (self.arrival_times < self.end)
         return float(numpy.quantile(self.delay[is_counted], share)) if is_counted.any() else ABSENT
 
     def queued_after(self, instant: float, before: float) -> float:
-        """How long after `instant` the queue was gone: the last late packet before a second without any."""
+        """Return the time from `instant` until the queue is gone, s: the last late packet before 1 s without any."""
         late = self.arrival_times[
             (self.arrival_times >= instant) & (self.arrival_times < before) & (self.delay > QUEUED_MS)
         ]
@@ -71,7 +71,7 @@ class Call:
         return float(late[breaks[0]] if len(breaks) else late[-1]) - instant
 
     def reaches(self, mbps: float, since: float, span: float = 1.0) -> float:
-        """How long after `since` the first `span` seconds with this rate end."""
+        """Return the time from `since` to the end of the first `span` seconds with this rate, s."""
         for tenth in range(round((END_S - since - span) * 10) + 1):
             start = since + tenth / 10
             if self.rate(start, start + span) >= mbps:
@@ -79,16 +79,16 @@ class Call:
         return NEVER
 
     def loss_percent(self) -> float:
-        """Dropped packets in percent of those dropped or delivered."""
+        """Return the dropped packets in percent of those dropped or delivered."""
         total = len(self.drop_times) + len(self.arrival_times)
         return 100.0 * len(self.drop_times) / total if total else ABSENT
 
     def drops(self, start: float, end: float) -> float:
-        """Packets dropped from `start` to `end`."""
+        """Return the number of packets dropped from `start` to `end`."""
         return float(((self.drop_times >= start) & (self.drop_times < end)).sum())
 
     def sent_per_s(self, start: float, end: float) -> float:
-        """Packets sent per second from `start` to `end`."""
+        """Return the number of packets sent per second from `start` to `end`."""
         return float(((self.send_times >= start) & (self.send_times < end)).sum()) / (end - start)
 
 
@@ -103,17 +103,17 @@ class Figure:
     decimals: int = 2
 
     def text(self, value: float) -> str:
-        """A value as a table has it."""
+        """Return a value in the form of a table."""
         if math.isnan(value):
             return "-"
         return "never" if math.isinf(value) else f"{value:.{self.decimals}f}"
 
     def agrees(self, own_values: list[float], real: list[float]) -> bool:
-        """Whether the ranges overlap, or nearly; of ours that without the ends, or one odd seed would decide."""
+        """Return True if the ranges nearly overlap; the simulated one lacks its ends, or one odd seed would decide."""
         return gap(usual(own_values), real) <= max(self.share * middle(real), self.least)
 
     def difference(self, own_values: list[float], real: list[float]) -> str:
-        """Median less median; rates in percent."""
+        """Return median minus median; that of rates in percent."""
         own_middle, other = middle(own_values), middle(real)
         if math.isinf(own_middle) or math.isinf(other):
             return "-"
@@ -124,32 +124,32 @@ class Figure:
 
 
 def of_first(value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
-    """The figure of the run's only call."""
+    """Return the figure of the run's only call."""
     return lambda calls: value(calls[0])
 
 
 def rate(name: str, value: Callable[[Call], float]) -> Figure:
-    """A rate: 10 % are allowed, repetitions of the browser differ by as much."""
+    """Return a rate: 10 % are allowed, because repetitions of the browser differ as much."""
     return Figure(name, of_first(value), 0.10, 0.1)
 
 
 def delay(name: str, value: Callable[[Call], float], share: float = 0.20) -> Figure:
-    """A delay: repetitions differ by more than those of a rate."""
+    """Return a delay: repetitions differ more than those of a rate."""
     return Figure(name, of_first(value), share, 5.0, decimals=0)
 
 
 def seconds(name: str, value: Callable[[Call], float]) -> Figure:
-    """A duration."""
+    """Return a duration."""
     return Figure(name, of_first(value), 0.25, 0.5, decimals=1)
 
 
 def count(name: str, value: Callable[[Call], float], least: float) -> Figure:
-    """A number of packets or freezes."""
+    """Return a number of packets or freezes."""
     return Figure(name, of_first(value), 0.25, least, decimals=0)
 
 
 def freezes() -> list[Figure]:
-    """When the picture stood still, by the browser's own rule."""
+    """Return the figures of times in which the picture stood still, by the browser's own rule."""
     return [
         count("freezes after 2 s", lambda call: call.freezes, 1.0),
         seconds("picture frozen, s", lambda call: call.frozen_s),
@@ -157,7 +157,7 @@ def freezes() -> list[Figure]:
 
 
 def jain(calls: list[Call]) -> float:
-    """Fairness of the calls' rates while all are there."""
+    """Return the fairness of the calls' rates while all calls go on."""
     start = max(call.start for call in calls)
     rates = [call.rate(start, END_S) for call in calls]
     squares = len(rates) * sum(rate * rate for rate in rates)
@@ -165,7 +165,7 @@ def jain(calls: list[Call]) -> float:
 
 
 def of_call(index: int, value: Callable[[Call], float]) -> Callable[[list[Call]], float]:
-    """The figure of one of several calls."""
+    """Return the figure of one of several calls."""
     return lambda calls: value(calls[index]) if index < len(calls) else ABSENT
 
 
@@ -216,24 +216,24 @@ SCENARIOS: dict[str, list[Figure]] = {
 
 
 def finite_values(values: list[float]) -> list[float]:
-    """The values that are not missing."""
+    """Return the values that are not missing."""
     return [value for value in values if not math.isnan(value)]
 
 
 def usual(values: list[float]) -> list[float]:
-    """Their middle half, rounded up."""
+    """Return the middle half of the values, rounded up."""
     good = sorted(finite_values(values))
     ends = len(good) // 4
     return good[ends : len(good) - ends]
 
 
 def middle(values: list[float]) -> float:
-    """The median of the values that are not missing; 0 if there are none."""
+    """Return the median of the values that are not missing; 0 if there are none."""
     return statistics.median(finite_values(values) or [0.0])
 
 
 def gap(own_values: list[float], real: list[float]) -> float:
-    """How far the ranges are apart; 0 where they overlap."""
+    """Return the distance of the ranges; 0 if they overlap."""
     own_values, real = finite_values(own_values), finite_values(real)
     if not own_values or not real:
         return 0.0

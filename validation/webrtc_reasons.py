@@ -1,4 +1,4 @@
-"""Why figures of `webrtc.py` differ: seen in the runs' series (`flows.parquet`), simulated with one thing changed."""
+"""Reasons for differences of figures of `webrtc.py`, seen in the runs' series (`flows.parquet`), or by one change."""
 
 _LAZY_ENCODER = (
     "Chromium's encoder takes 70 to 80 % of its target in the first 3 s (`target_rate` 2.7 to 3.0 of `gcc_target` 3.7 "

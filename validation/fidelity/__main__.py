@@ -1,4 +1,4 @@
-"""dumbbell's numbers beside published ones: the scorecard.
+"""Scorecard: dumbbell's numbers and published ones.
 
 Usage: python -m validation.fidelity [--only R11,R16] [--real] [--jobs N] [--budget MINUTES] [--keep DIR]
 [--draw NAME [--again]] [--repetitions N] [--no-run] [--write docs/evidence/fidelity.md] [--html PATH].
@@ -49,7 +49,7 @@ from validation.fidelity.rule import FILE as RULE_FILE, RULE
 
 
 def options() -> argparse.Namespace:
-    """The command line."""
+    """Return the options of the command line."""
     parser = argparse.ArgumentParser(prog="fidelity", description="dumbbell's numbers beside published ones.")
     parser.add_argument("--only", metavar="R11,R16", help="only these checks")
     parser.add_argument("--no-run", action="store_true", help="run nothing: judge what is known, and write the pages")
@@ -68,10 +68,10 @@ def options() -> argparse.Namespace:
 
 
 def choose(only: str | None) -> list[Check]:
-    """The checks to run.
+    """Return the checks to run.
 
     Raises:
-        UserError: `only` names none of them.
+        UserError: `only` contains an unknown check.
     """
     all_checks = checks.every()
     if only is None:
@@ -85,7 +85,7 @@ def choose(only: str | None) -> list[Check]:
 
 
 def release() -> str:
-    """The name of what is judged: version and commit, with a plus where other files than claims and pages changed."""
+    """Return the name of the judged release: version, commit, and a plus if files besides claims and pages changed."""
     now = environment(sys.argv)
     if not now.get("git"):
         return str(now["dumbbell"])
@@ -94,7 +94,7 @@ def release() -> str:
 
 
 def simulate(check: Check, arguments: argparse.Namespace, work: Work, version: str, before: Results | None) -> Results:
-    """Simulate the repetitions of a check; one that fails is in the page with the reason."""
+    """Simulate the repetitions of a check; the page shows a failed check with its reason."""
     began = time.monotonic()
     blob = committed_blob(check.file)
     count = arguments.repetitions or load_claim(check.file).repetitions
@@ -116,7 +116,7 @@ def simulate(check: Check, arguments: argparse.Namespace, work: Work, version: s
 
 
 def emulate(check: Check, work: Work, version: str, before: Results | None) -> Results | None:
-    """Measure a check with real packets; one that fails leaves what was known."""
+    """Measure a check with real packets; a failed one leaves its earlier results."""
     blob, function = committed_blob(check.file), check.real
     if function is None:
         return None
@@ -130,7 +130,7 @@ def emulate(check: Check, work: Work, version: str, before: Results | None) -> R
 
 
 def attempt(function: page.Measuring) -> tuple[list[RowValues], str]:
-    """What was measured, and why not if it was not."""
+    """Return the measured values, and the reason if there are none."""
     try:
         return function(), ""
     except (RunFailure, dumbbell.Error) as error:
@@ -140,7 +140,7 @@ def attempt(function: page.Measuring) -> tuple[list[RowValues], str]:
 
 
 def write(results: Mapping[str, Results], arguments: argparse.Namespace) -> Repetition | None:
-    """What is known so far: the pages that are asked for, and with the first of them what was measured."""
+    """Write the requested pages, and with the first of them the results so far."""
     again = results if arguments.again else load(REPETITION)
     main_results = load(SCORECARD) if arguments.again else results
     if arguments.write or arguments.again:
@@ -157,7 +157,7 @@ def write(results: Mapping[str, Results], arguments: argparse.Namespace) -> Repe
 
 
 def run(arguments: argparse.Namespace) -> bool:
-    """Run checks, print what came of each, and write the pages; False if one failed."""
+    """Run checks, print their results, and write the pages; return False if a check failed."""
     if arguments.again and not arguments.draw:
         raise UserError("--again: needs --draw NAME: the name that other seeds are drawn from")
     before = load(REPETITION if arguments.again else SCORECARD)

@@ -1,4 +1,4 @@
-"""Mutated controllers: check the list, or make a repository that has them.
+"""Mutated controllers: a check of their list, or a repository that contains them.
 
 Usage: python -m validation.mutations --check | --make FOLDER [--only cubic-07,second].
 
@@ -22,7 +22,7 @@ from validation.mutations.mutation import Mutation, load, select
 
 
 def summary(mutations: Sequence[Mutation]) -> str:
-    """Return how many mutations each kind and each controller has."""
+    """Return the numbers of mutations by kind and by controller."""
     kinds, schemes = (
         ", ".join(f"{name} {count}" for name, count in sorted(Counter(names).items()))
         for names in ([mutation.kind for mutation in mutations], [mutation.scheme for mutation in mutations])

@@ -1,4 +1,4 @@
-"""A copy of the repository that has mutated controllers beside the built-in ones, so that one build makes all."""
+"""A copy of the repository with mutated controllers besides the built-in ones, so that one build makes all."""
 
 from __future__ import annotations
 

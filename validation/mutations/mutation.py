@@ -1,4 +1,4 @@
-"""Mutations: what an implementer could have got wrong, as a change of one place of a controller's source.
+"""Mutations: likely mistakes of an implementer, each a change of one place of a controller's source.
 
 Each file `SET/SCHEME.toml` beside this one lists the mutations of one controller. The suite of `dumbbell check` was
 extended after the mutations of the set `first`; those of `second` were written later, by somebody who did not know it.

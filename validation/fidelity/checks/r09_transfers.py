@@ -1,4 +1,4 @@
-"""The transfer report of the LEDBAT benchmark: single and parallel, seen from both ends, in the layout of iperf 2."""
+"""Transfer report of the LEDBAT benchmark: single and parallel, at both ends, in the layout of iperf 2."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -34,14 +34,14 @@ INTERVAL_S = 1.0
 
 
 def amount(payload_bytes: int, seconds: float = 1.0) -> str:
-    """KBytes as iperf's `byte_snprintf` writes them, from the bytes themselves."""
+    """Return KBytes in the format of iperf's `byte_snprintf`, computed from the bytes."""
     kbytes = payload_bytes / 1024 / seconds
     form = "%4.2f" if kbytes < 9.995 else "%4.1f" if kbytes < 99.95 else "%4.0f"
     return form % kbytes + " KByte"
 
 
 def wrong_lines(transfers: dumbbell.Transfers, view: str) -> int:
-    """Lines that differ from what iperf's formats make of the same bytes, sums added up here."""
+    """Return the number of lines that differ from iperf's formats of the same bytes; the sums are added up here."""
     expected_lines = [HEADER]
     for total in (False, True):
         flows: dict[tuple[float, float], dict[int, int]] = defaultdict(dict)
@@ -63,7 +63,7 @@ def wrong_lines(transfers: dumbbell.Transfers, view: str) -> int:
 
 
 def totals(directory: Path) -> tuple[int, int, int, dict[tuple[str, str], float]]:
-    """Lines, wrong ones, runs whose ends disagree, and the server's total of each run in KBytes/s."""
+    """Return the lines, the wrong ones, the runs with differing ends, and the server's total per run in KBytes/s."""
     lines = wrong = apart = 0
     rates = {}
     for run in dumbbell.open(directory).runs:
@@ -80,7 +80,7 @@ def totals(directory: Path) -> tuple[int, int, int, dict[tuple[str, str], float]
 
 
 def measure(directory: Path, names: dict[str, str]) -> dict[str, dict[str, float]]:
-    """What the layout has wrong, and what was transferred by schemes with other names in the claim."""
+    """Return the errors of the layout, and the transferred bytes of schemes, under their names in the claim."""
     lines, wrong, apart, rates = totals(directory)
     return {"lines": {"wrong": wrong, "lines": lines}, "ends": {"runs": apart}} | {
         f"{path}/{name}": {"total": rates[path, scheme]}
@@ -90,13 +90,13 @@ def measure(directory: Path, names: dict[str, str]) -> dict[str, dict[str, float
 
 
 def simulate(work: Work, count: int) -> list[RowValues]:
-    """The layout, and what was transferred: the published run measured no LEDBAT (R8)."""
+    """Return the layout's errors and the transferred bytes: the published run measured no LEDBAT (R8)."""
     directory = work.repetitions("ledbat-transfer", *SIMULATED, count=1)
     return [measure(directory, {name: name for name in ("ledbat", "ledbat*2", "libutp-ledbat", "cubic")})] * count
 
 
 def real(work: Work) -> RowValues:
-    """The same with a controller in BPF and with libutp."""
+    """Return the values with a BPF controller and with libutp."""
     names = {"ledbat": "bpf-ledbat", "ledbat*2": "bpf-ledbat*2", "libutp-ledbat": "libutp"}
     return measure(work.results("ledbat-transfer", *REAL), names)
 
