@@ -34,7 +34,7 @@ SEND, DELIVER, ACK_DELIVER, ACKED = 0, 5, 10, 13
 
 
 def flow_of(dumbbell: Dumbbell, *arguments: object) -> dict[str, Any]:
-    """The only flow of the only run of an import, which the given arguments make."""
+    """Return the only flow of the only run of an import, which the given arguments make."""
     dumbbell("import", "pcap", *arguments, "--out", "seen")
     (run,) = show(dumbbell, "seen")["runs"]
     assert run["status"] == "done"
@@ -43,7 +43,7 @@ def flow_of(dumbbell: Dumbbell, *arguments: object) -> dict[str, Any]:
 
 
 def percentile(values: list[float], percent: float) -> float:
-    """By nearest rank."""
+    """Return a percentile by nearest rank."""
     return sorted(values)[round(percent / 100 * (len(values) - 1))]
 
 
@@ -74,10 +74,10 @@ def test_the_senders_view_of_a_run_is_that_of_its_packet_log(
     span_ns = acked_rows["time_ns"].max() - acked_rows["time_ns"].min()
     size = 20 + 20 + 12 * stamps + MSS
     assert flow["throughput_mbps"] == pytest.approx(len(acked_rows) * size * 8e3 / span_ns, rel=1e-6)
-    # Lost are those sent again and not acknowledged after all; the path knows what it dropped.
+    # Packets count as lost if they were sent again, and never acknowledged. The path knows its drops.
     assert flow["packet_loss_rate"] == pytest.approx(exported_run["flows"][0]["packet_loss_rate"], rel=0.1)
     assert flow["mean_in_flight_bytes"] == pytest.approx(exported_run["flows"][0]["mean_in_flight_bytes"], rel=0.05)
-    # What one end cannot know.
+    # One end cannot know these metrics.
     for metric in ("delay_p95_ms", "owd_min_ms", "owd_p95_ms", "self_inflicted_delay_p95_ms", "packets_marked"):
         assert flow[metric] is None, metric
     assert run["network"]["delay_p95_ms"] is None
@@ -89,12 +89,12 @@ def test_the_senders_view_of_a_run_is_that_of_its_packet_log(
     assert "round-trip time" in page
     assert "Per-packet one-way delay" not in page
     assert "has both goodput and p95 one-way delay" in page
-    # 10 ms after the beginning of what the packets are stamped with, and not when they were imported.
+    # The start is 10 ms after the first timestamp, and not the time of the import.
     assert run["imported"]["started"] == "2023-11-14 22:13:20"
 
 
 def both_ends(log: polars.DataFrame, clock_ns: int = 0) -> tuple[list[Packet], list[Packet]]:
-    """Captures at both ends of a run, of datagrams with the packets' numbers in them."""
+    """Return captures at both ends of a run, of datagrams that contain the packets' numbers."""
     ends: tuple[list[Packet], list[Packet]] = ([], [])
     for row in log.sort("time_ns", maintain_order=True).iter_rows(named=True):
         is_data = row["event"] in (SEND, DELIVER)
@@ -109,7 +109,7 @@ def both_ends(log: polars.DataFrame, clock_ns: int = 0) -> tuple[list[Packet], l
 
 @pytest.fixture
 def lossy_run(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> tuple[dict[str, Any], polars.DataFrame]:
-    """A simulated run over a lossy path, and its packet log."""
+    """Return a simulated run over a lossy path, and its packet log."""
     arguments = ("--path", "lossy.toml", "--duration", "5s", "--warmup", "0s", "--runs", 1)
     once("run", "--schemes", "cubic", *arguments, "--out", "out")
     (run,) = show(dumbbell, "out")["runs"]
@@ -199,7 +199,8 @@ def test_every_link_layer_is_read(
     dumbbell: Dumbbell, folder: Path, link: int, options: dict[str, Any], version: int
 ) -> None:
     packets = [(at_ns, frame_bytes(data, link, **options)) for at_ns, data in transfer(0, version=version)]
-    # Cut to what headers need, in microseconds and in the other byte order: 80 bytes, and the longest frame header.
+    # The packets are cut to the headers, in microseconds and the other byte order: 80 bytes, and the longest frame
+    # header.
     write_pcap(folder / "a.pcap", packets, link, nanoseconds=False, snaplen=120, big_endian=True)
     flow = flow_of(dumbbell, "a.pcap")["flow"]
     size = (20 if version == 4 else 40) + 32 + MSS
@@ -216,7 +217,7 @@ def test_pcapng_with_any_unit_of_time(dumbbell: Dumbbell, folder: Path, resoluti
 
 
 def test_segments_of_offloads_count_as_packets(dumbbell: Dumbbell, folder: Path) -> None:
-    # Segments of 50 packets are longer than the length in an IP header can say.
+    # Segments of 50 packets are longer than an IP header's length field allows.
     write_pcap(folder / "a.pcap", transfer(0, jumbo=50), snaplen=100)
     run = flow_of(dumbbell, "a.pcap")
     assert (run["flow"]["packets_sent"], run["flow"]["packets_delivered"]) == (1000, 1000)
@@ -239,7 +240,7 @@ def test_segments_of_offloads_count_as_packets(dumbbell: Dumbbell, folder: Path)
 
 @pytest.mark.parametrize(("place_ns", "role"), [(0, "sender"), (10 * MS, "sender"), (79 * MS, "receiver")])
 def test_the_end_is_found_out(dumbbell: Dumbbell, folder: Path, place_ns: int, role: str) -> None:
-    # 79 ms is beyond the receiver of a path of 40 ms each way: answers come at once there.
+    # 79 ms is beyond the receiver of a path of 40 ms in each direction: answers come at once there.
     place_ns = min(place_ns, 40 * MS)
     write_pcap(folder / "a.pcap", transfer(place_ns))
     run = flow_of(dumbbell, "a.pcap")
@@ -274,7 +275,7 @@ def test_a_segment_that_came_twice_is_delivered_twice_and_new_once(dumbbell: Dum
     def ack(at_ms: int, number: int, echo: int, *sacks: tuple[int, int]) -> Packet:
         return START_NS + at_ms * MS, tcp(Tcp(False, 1, number, stamps=(1, echo), sacks=sacks))
 
-    # The first of three is sent again although it had only come late: the receiver reports the duplicate (RFC 2883).
+    # The first of three packets is sent again although it was only late: the receiver reports the duplicate (RFC 2883).
     packets = [
         segment(0, 0, 10), segment(1, 1000, 11), segment(2, 2000, 12),
         ack(51, 0, 9, (1000, 2000)), ack(52, 0, 9, (1000, 3000)),
@@ -286,7 +287,7 @@ def test_a_segment_that_came_twice_is_delivered_twice_and_new_once(dumbbell: Dum
     flow = flow_of(dumbbell, "a.pcap", "--end", "sender")["flow"]
     assert (flow["packets_sent"], flow["packets_delivered"], flow["retransmissions"]) == (5, 5, 1)
     assert (flow["data_bytes_delivered"], flow["packet_loss_rate"]) == (4000, 0.0)
-    # 50 ms each, but for the late one; the echo tells which of the two was acknowledged.
+    # Each RTT is 50 ms, except for the late one; the echo tells which copy was acknowledged.
     assert (flow["rtt_min_ms"], flow["rtt_p99_ms"]) == (50.0, 60.0)
 
 
@@ -309,7 +310,7 @@ def test_of_quic_what_needs_no_keys(dumbbell: Dumbbell, folder: Path) -> None:
     assert [flow[metric] for metric in unknown] == [None] * len(unknown)
     assert flow["ingress_mbps"] == pytest.approx(501 * 1228 * 8 / 579e3)
     assert run["network"]["throughput_mbps"] is None
-    # A bit that is drawn at random for each packet tells nothing.
+    # A bit that is random in each packet has no meaning.
     rng = random.Random(1)
     packets = [(at, udp(bytes([0x40 | 0x20 * rng.randrange(2)]) + rng.randbytes(50), True)) for at in range(400)]
     write_pcap(folder / "b.pcap", quic(1, 0, MS)[:2] + [(START_NS + 10**9 + at * MS, data) for at, data in packets])

@@ -1,4 +1,4 @@
-"""Real TCP captured at both ends of an emulated path: what is imported, against the path's own packet log."""
+"""Tests of real TCP captured at both ends of an emulated path: the imported values against the path's packet log."""
 
 import sys
 from pathlib import Path
@@ -52,7 +52,7 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
     dumbbell("import", "pcap", "sender.pcap", "--receiver", "receiver.pcap", "--out", "both")
     (run,) = show(dumbbell, "both")["runs"]
     (flow,) = run["flows"]
-    # The path's log has iperf3's own connection too; its data packets are small.
+    # The path's log also contains iperf3's control connection, whose data packets are small.
     data = log.filter((polars.col("event") == DELIVER) & (polars.col("size_bytes") > 1000))
     sent_rows = log.filter((polars.col("event") == SEND) & (polars.col("size_bytes") > 1000))
     assert run["capture"]["delays"] == "one-way"
@@ -61,7 +61,7 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
     delivered_rows = polars.read_parquet(folder / "both" / run["directory"] / "packets.parquet").filter(
         polars.col("event") == DELIVER
     )
-    # from the first packet to the last, handshake and farewell among them, which are late on a busy machine
+    # The time lasts from the first packet to the last, with handshake and close, which are late on a busy machine.
     assert flow["throughput_mbps"] == pytest.approx(_rate_mbps(delivered_rows), rel=1e-3)
     full = _full_packets(folder / "both", run)
     assert _rate_mbps(full) == pytest.approx(_rate_mbps(data), rel=0.02)
@@ -71,7 +71,7 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
     assert flow["owd_p50_ms"] == pytest.approx(delays_ms.median(), rel=0.1, abs=2.0)
     loss_rate = 1 - len(data) / len(sent_rows)
     assert flow["packet_loss_rate"] == pytest.approx(loss_rate, abs=0.01)
-    # The sender's capture alone: round trips, and what iperf3 counted itself.
+    # The sender's capture alone has round trips, and the counts of iperf3.
     dumbbell("import", "pcap", "sender.pcap", "--out", "one")
     (alone,) = show(dumbbell, "one")["runs"]
     (sender_flow,) = alone["flows"]
@@ -80,7 +80,7 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
     assert 50.0 <= sender_flow["rtt_min_ms"] < 60.0
     dumbbell("import", "iperf3", "iperf.json", "--out", "iperf")
     (counted_flow,) = show(dumbbell, "iperf")["runs"][0]["flows"]
-    # iperf3 asks for the last time when it stops; the stack goes on.
+    # iperf3 asks for the counts for the last time when it stops; the stack goes on.
     assert sender_flow["retransmissions"] == flow["retransmissions"] >= counted_flow["retransmissions"] > 0
     resent = polars.read_parquet(folder / "one/runs/sender/sender/1/flows.parquet").filter(
         (polars.col("field") == "retransmissions") & (polars.col("time_ns") < 3_000_000_000)
@@ -88,7 +88,7 @@ def test_captures_of_both_ends_agree_with_the_log_of_the_path_between_them(
     assert resent["value"].max() == pytest.approx(counted_flow["retransmissions"], abs=1)
     assert sender_flow["data_bytes_delivered"] == pytest.approx(counted_flow["data_bytes_delivered"], rel=0.15)
     assert sender_flow["rtt_mean_ms"] == pytest.approx(counted_flow["mean_srtt_ms"], rel=0.3)
-    # The receiver's alone: what arrived.
+    # The receiver's capture alone shows the arrived packets.
     dumbbell("import", "pcap", "receiver.pcap", "--out", "other")
     (other_run,) = show(dumbbell, "other")["runs"]
     assert other_run["capture"]["role"] == "receiver"

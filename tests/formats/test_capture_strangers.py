@@ -1,4 +1,4 @@
-"""Captures as strangers make them: lifetimes, ambiguous acknowledgements, mirrors, order, tunnels and odd forms."""
+"""Tests of captures by other people: lifetimes, ambiguous ACKs, mirrors, order, tunnels and unusual formats."""
 
 import bz2
 import gzip
@@ -54,7 +54,7 @@ def set_up(initial: int = 1000) -> list[tuple[int, Tcp]]:
 
 
 def packets(segments: Iterable[tuple[int, Tcp]]) -> list[Packet]:
-    """Return datagrams in the order of time, each with a number of its own, as Linux writes them."""
+    """Return datagrams in the order of time, each with its own number, as Linux writes them."""
     ordered_segments = sorted(segments, key=lambda entry: entry[0])
     return [
         (START_NS + at_ns, tcp(replace(segment, ident=number % 65535 + 1)))

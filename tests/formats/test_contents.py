@@ -1,4 +1,4 @@
-"""Files of other tools by their content: compressed, in unusual forms and under unusual names."""
+"""Tests of detection by content: compressed files of other tools, in unusual formats and under unusual names."""
 
 import bz2
 import gzip
@@ -35,7 +35,7 @@ REPORTED = json.dumps(REPORT).encode()
 
 
 def qlog(file: Path) -> bytes:
-    """A packet that is sent, and acknowledged after 40 ms."""
+    """Write a qlog of a packet that is sent, and acknowledged after 40 ms; return its content."""
     sent_event = {"time": 0, "name": "transport:packet_sent", "data": {"header": {"packet_number": 1}}}
     frames = [{"frame_type": "ack", "acked_ranges": [[1, 1]]}]
     acked_event = {"time": 40, "name": "transport:packet_received", "data": {"frames": frames}}

@@ -1,4 +1,4 @@
-"""Pantheon and mahimahi: read to the last bit, written so that their tools read it."""
+"""Tests of imports and exports of Pantheon and mahimahi: equal to the last bit, and readable by their tools."""
 
 import json
 import shutil
@@ -16,7 +16,7 @@ from support.pages.long_form import LongForm
 
 @pytest.fixture
 def source(folder: Path) -> Path:
-    """A Pantheon data directory with one small run."""
+    """Write a Pantheon data directory with one small run."""
     source = folder / "data"
     source.mkdir()
     (source / "pantheon_metadata.json").write_text(json.dumps(METADATA, indent=4))
@@ -65,7 +65,7 @@ def test_hand_computed_numbers_of_a_small_log(dumbbell: Dumbbell, source: Path) 
     # delays 30, 30, 38.5: index round(0.95 * 2) = 2
     assert run["flows"][0]["delay_p95_ms"] == 38.5
     assert run["flows"][0]["loss_rate"] == 0.0
-    # no line of the log tells a mark, a drop or how much of a packet is payload
+    # No line of the log contains a mark, a drop or the payload of a packet.
     absent = ("packets_marked", "packets_dropped", "data_bytes_delivered", "goodput_mbps", "retransmissions")
     assert [run["flows"][0][name] for name in absent] == [None] * len(absent)
     assert run["network"]["jain_index"] == 1.0
@@ -96,9 +96,9 @@ def test_a_log_without_flow_numbers_tells_no_fairness_of_several_flows(dumbbell:
     "metadata",
     [
         METADATA,
-        # January 2018: schemes in the given order, some keys absent
+        # January 2018: schemes in the given order, some keys absent.
         {"cc_schemes": ["cubic"], "mode": "remote", "flows": 1, "runtime": 1, "run_times": 1, "sender_side": "remote"},
-        # 2016-17: schemes in one text, no mode, other names
+        # 2016-17: schemes in one text, no mode, other names.
         {
             "cc_schemes": "cubic",
             "git_information": "branch: master @ 45",
@@ -273,7 +273,7 @@ def test_results_without_packet_logs_cannot_be_exported(dumbbell: Dumbbell, once
 
 
 def raw_log(kind: str, init_ms: float, lines: list[str]) -> str:
-    """A raw tunnel log."""
+    """Write a raw tunnel log."""
     return f"# 'mm-tunnelclient' {kind}: {init_ms:.3f}\n" + "".join(line + "\n" for line in lines)
 
 
@@ -313,7 +313,7 @@ def test_mahimahi_logs(dumbbell: Dumbbell, folder: Path) -> None:
     assert (run["scheme"], run["path"], run["status"]) == ("iperf", "up", "done")
     assert run["network"]["delay_p95_ms"] == 8.0
     assert run["network"]["loss_rate"] == 0.5
-    # nothing marked and all flows equal was made up
+    # An earlier version made up the values "no marks" and "equal flows".
     assert (run["flows"][0]["packets_dropped"], run["flows"][0]["packets_marked"]) == (1, None)
     assert (run["network"]["jain_index"], run["network"]["jain_index_mean"]) == (None, None)
     dumbbell("report", "out", "--html")

@@ -1,4 +1,4 @@
-"""Results of flent as results: of a test by hand, of other versions, and damaged."""
+"""Tests of imports of flent's results: a test by hand, other versions, and damaged files."""
 
 import gzip
 import json
@@ -27,11 +27,11 @@ def test_numbers_of_a_result_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     run = only_run(dumbbell, folder, flent_result())
     assert run["scheme"] == "t"
     upload, download = run["flows"]
-    # what the receiver got in the time until it had everything wins over means and intervals
+    # The receiver's bytes over the time until the last of them precede means and intervals.
     assert (upload["goodput_mbps"], upload["data_bytes_delivered"]) == (pytest.approx(7.92), 1_980_000)
     assert download["goodput_mbps"] == pytest.approx(3.9)
     assert run["network"]["goodput_mbps"] == pytest.approx(7.92 + 3.9, rel=0.03)
-    # 0 is also what flent writes if it does not know
+    # flent also writes 0 for an unknown value.
     assert (upload["retransmissions"], download["retransmissions"]) == (7, None)
     # 50 ms for a second, 60 ms for 0.8 s
     assert upload["mean_srtt_ms"] == pytest.approx((50 + 0.8 * 60) / 1.8)

@@ -1,4 +1,4 @@
-"""Kinds of imports: each is one file, which the library, the command, the page and the fuzzer have."""
+"""Tests of the kinds of imports: each is one file, and part of the library, the command, the page and the fuzzer."""
 
 from pathlib import Path
 

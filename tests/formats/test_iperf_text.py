@@ -37,11 +37,11 @@ def only_run(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
 def test_numbers_of_iperf3_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     run = only_run(dumbbell, folder, IPERF3)
     (flow,) = run["flows"]
-    # of the receiver, over its own time
+    # These values are the receiver's, over its own time.
     assert flow["goodput_mbps"] == pytest.approx(9.0)
     assert flow["data_bytes_delivered"] == 2.25 * 2**20
     assert flow["retransmissions"] == 3
-    # what was read at 1 s holds until 2 s, what was read then until 2.1 s
+    # A value read at 1 s holds until 2 s, the next one until 2.1 s.
     assert flow["mean_cwnd_bytes"] == pytest.approx((100 * 1024 + 0.1 * 300 * 1024) / 1.1, rel=0.02)
     assert (flow["mean_srtt_ms"], flow["throughput_mbps"], flow["loss_rate"]) == (None, None, None)
     facts = {"tool": "iperf3", "protocol": "TCP", "streams": 1, "reverse": False, "bidirectional": False}
@@ -76,7 +76,7 @@ def test_a_server_that_prints_zero_for_the_sender_does_not_say_that_nothing_was_
     [
         (IPERF3_UDP, 1.0, 9, 181),
         (IPERF2_UDP, 1.03, 13, 893),
-        # bytes as the sender counts them, losses as the receiver does
+        # The sender counts the bytes, the receiver the losses.
         (IPERF3_OLD_UDP, 10.5 / 4, 1500, 2000),
         ("\n".join([IPERF3_OLD_UDP.splitlines()[0], *IPERF3_OLD_UDP.splitlines()[-3:]]), 10.5 / 4, 1500, 2000),
         # a total of zero
@@ -107,7 +107,7 @@ def test_a_sender_alone_does_not_tell_what_arrived(dumbbell: Dumbbell, folder: P
     run = only_run(dumbbell, folder, IPERF2_ENHANCED)
     (flow,) = run["flows"]
     assert (flow["goodput_mbps"], flow["data_bytes_delivered"], flow["retransmissions"]) == (None, None, 3)
-    # 20 ms for a second, 40 ms for another; the window is not told at 3 s, and holds
+    # The RTT is 20 ms for one second, and 40 ms for another; the line of 3 s has no window, so the last one holds.
     assert flow["mean_srtt_ms"] == pytest.approx(30, abs=0.1)
     assert flow["mean_cwnd_bytes"] == pytest.approx(200 * 1024, rel=0.01)
     (note,) = (note for note in run["notes"] if "what arrived is not known" in note)

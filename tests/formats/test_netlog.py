@@ -1,4 +1,4 @@
-"""Logs of Chrome's network stack as results: whole, cut, as one value, without QUIC, and damaged."""
+"""Tests of imports of Chrome's network logs: whole, cut, as one value, without QUIC, and damaged."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ def only_run(dumbbell: Dumbbell, folder: Path, text: str) -> dict[str, Any]:
 
 
 def as_one_value() -> str:
-    """Return the log as other programs write it anew."""
+    """Return the log as other programs rewrite it."""
     return json.dumps({"events": netlog_events(), "constants": {"logEventTypes": TYPES, "timeTickOffset": 1}}, indent=1)
 
 
@@ -27,10 +27,11 @@ def as_one_value() -> str:
 def test_what_a_session_sent_and_what_was_lost_of_it(dumbbell: Dumbbell, folder: Path, text: str) -> None:
     run = only_run(dumbbell, folder, text)
     (flow,) = run["flows"]
-    # the packet that sets up the connection has a number of its own space, and is no data; nor is one with an ACK alone
+    # The packet that sets up the connection has its own number space and is no data packet; nor is a packet with an ACK
+    # alone.
     assert (flow["packets_sent"], flow["packets_delivered"]) == (COUNT, COUNT - 1)
     assert flow["packet_loss_rate"] == pytest.approx(1 / COUNT)
-    # 99 packets of 900 bytes until the ACK that it sends at 1080 ms
+    # 99 packets of 900 bytes arrive until the ACK sent at 1080 ms.
     assert flow["goodput_mbps"] == pytest.approx(99 * 900 * 8e-3 / 1080)
     assert flow["rtt_min_ms"] == pytest.approx(RTT_MS)
     assert flow["rtt_p95_ms"] == pytest.approx(RTT_MS)

@@ -27,7 +27,7 @@ def test_numbers_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     assert flow["data_bytes_delivered"] == int(4.8429 * 2**20)
     assert flow["goodput_mbps"] == pytest.approx(9.1879, rel=1e-5)
     assert flow["retransmissions"] == 122
-    # what needs packets, and the headers, is in no line; the windows may be those of one of several streams
+    # No line has the headers, or the metrics that need packets. The windows may be those of one of several streams.
     for name in ("throughput_mbps", "owd_p95_ms", "packet_loss_rate", "mean_cwnd_bytes", "mean_srtt_ms"):
         assert flow[name] is None, name
     assert run["nuttcp"] == {"protocol": "TCP", "rtt_ms": 40.42}
@@ -39,7 +39,7 @@ def test_the_form_for_programs_tells_the_same(dumbbell: Dumbbell, folder: Path) 
     run = only_run(dumbbell, folder, PARSABLE)
     (flow,) = run["flows"]
     assert flow["data_bytes_delivered"] == int(2.6044 * 2**20)
-    # the printed rate is 0.1 % off what the printed time says
+    # The printed rate differs by 0.1 % from the rate by the printed time.
     assert flow["goodput_mbps"] == pytest.approx(2.6044 * 2**20 * 8 / 2.77e6, rel=2e-3)
     assert (flow["retransmissions"], run["nuttcp"]["rtt_ms"]) == (73, 40.48)
 

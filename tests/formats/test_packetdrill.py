@@ -1,4 +1,4 @@
-"""Scripts in packetdrill's syntax: what is converted, what is left out or refused, and that the result runs."""
+"""Tests of packetdrill's scripts: converted, omitted and refused lines, and the results of runs."""
 
 import json
 from pathlib import Path
@@ -95,7 +95,7 @@ note: mixed.pkt: left out: line 35: `> F. 1801:1801(0) ack 501`: the built-in tr
     assert run.stderr == import_result.stderr
     (result,) = json.loads(dumbbell("vectors", "--run", "mixed.pkt", "--json").stdout)
     assert len(result["notes"]) == 5
-    # the script that was written says it, too
+    # The converted script gives the same report.
     assert dumbbell("vectors", "--run", "mixed.txt").stderr == import_result.stderr.replace(
         "mixed.pkt: left", "mixed.txt: left"
     )
@@ -107,7 +107,7 @@ def test_a_program_that_never_writes_sent_data(folder: Path) -> None:
     result = _result(silent, folder)
     assert result.passed
     assert [check.condition for check in result.checks][1:] == ["in_flight<=0"]
-    # nor does one whose writes fail
+    # A program whose writes fail gives none either.
     silent_failure = (
         silent + "   +0 write(4, ..., 1000) = -1 EPIPE (Broken pipe)\n   +1 %{ assert tcpi_unacked == 0 }%\n"
     )
@@ -486,7 +486,7 @@ def test_a_slip_is_refused_with_its_line(old: str, new: str, complaint: str) -> 
 def test_what_is_out_of_scope_is_named_with_its_line(old: str, new: str, complaint: str, folder: Path) -> None:
     assert old in LOSS
     assert _refusal(LOSS.replace(old, new, 1)) == f"x.pkt: {complaint}{REFUSED}"
-    # behind what is tested it ends the script
+    # After the tested line it ends the script.
     if old.startswith(">"):
         behind = f"{LOSS}   +0 {new}\n   +1 > . 20001:21001(1000) ack 1\n"
         assert _notes(behind) == [complaint.replace("line 17", "line 31") + ENDS]

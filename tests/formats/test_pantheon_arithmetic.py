@@ -1,4 +1,4 @@
-"""Our numbers of a merged log beside those of a second, plain implementation of Pantheon's definitions."""
+"""Tests of the numbers of merged logs against a second, plain implementation of Pantheon's definitions."""
 
 import json
 from pathlib import Path
@@ -19,7 +19,7 @@ ACK_LOG = "1.000 + 88 1\n31.000 - 88 30.000 1\n"
 
 
 def import_numbers(log: str, ack: str | None = None, flows: int = 1) -> dict[str, Any]:
-    """The run that the logs are of, as the library imports it."""
+    """Import logs with the library; return their run."""
     with TemporaryDirectory(dir=MEMORY) as scratch:
         source = Path(scratch) / "data"
         source.mkdir()
@@ -34,7 +34,7 @@ def import_numbers(log: str, ack: str | None = None, flows: int = 1) -> dict[str
 
 
 def check(log: str, run: dict[str, Any]) -> None:
-    """Every number of the run is that of the plain implementation, to the last bit."""
+    """Check that every number of the run equals that of the plain implementation, to the last bit."""
     expected = analyse(log, RUNTIME_S)
     assert (run["status"] == "done") == expected["valid"], run["reason"]
     if not expected["valid"]:
@@ -42,25 +42,25 @@ def check(log: str, run: dict[str, Any]) -> None:
     assert numbers(run["network"]) == expected["all"]
     assert run["network"]["capacity_mbps"] == expected["capacity"]
     assert run["network"]["duration_s"] == expected["seconds"]
-    # a flow of the plan or of the ACK log alone is none of Pantheon's
+    # A flow of the plan or of the ACK log alone is no flow for Pantheon.
     data = [flow for flow in run["flows"] if flow["packets_sent"] or flow["packets_delivered"]]
     flow_numbers = {flow["flow"]: numbers(flow) for flow in data}
     assert flow_numbers == expected["flows"]
 
 
 def numbers(metrics: dict[str, Any]) -> dict[str, Any]:
-    """The three that Pantheon computes."""
+    """Return the three numbers that Pantheon computes."""
     return {"tput": metrics["throughput_mbps"], "delay": metrics["delay_p95_ms"], "loss": metrics["loss_rate"]}
 
 
 def ms(microseconds: int) -> str:
-    """As Pantheon prints it."""
+    """Return a time in Pantheon's format."""
     return f"{'-' if microseconds < 0 else ''}{abs(microseconds) // 1000}.{abs(microseconds) % 1000:03}"
 
 
 @st.composite
 def logs(draw: st.DrawFn) -> str:
-    """A log of up to 80 lines, whose clock now and then steps back by up to 0.2 ms."""
+    """Draw a log of up to 80 lines, whose clock sometimes steps back by up to 0.2 ms."""
     time_us = draw(st.integers(-2_000, 2_000_000))
     has_tags, lines = draw(st.booleans()), []
     for _ in range(draw(st.integers(1, 80))):

@@ -1,4 +1,4 @@
-"""Pantheon's data as people have it: of every year, edited, cut, compressed, partly lost."""
+"""Tests of Pantheon's data as people have it: of every year, edited, cut, compressed, partly lost."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ MM_LOG = """# queue: droptail [packets=500]
 
 
 def write(source: Path, metadata: dict[str, Any], logs: dict[str, str | bytes]) -> None:
-    """A data directory with these files."""
+    """Write a data directory with these files."""
     source.mkdir(exist_ok=True)
     (source / "pantheon_metadata.json").write_text(json.dumps(metadata))
     for name, content in logs.items():
@@ -45,20 +45,20 @@ def write(source: Path, metadata: dict[str, Any], logs: dict[str, str | bytes]) 
 def logs_of(
     scheme: str, data: str | bytes = DATA_LOG, ack: str | bytes = ACK_LOG, stats: str | bytes = STATS
 ) -> dict[str, Any]:
-    """The files of a run."""
+    """Return the files of a run."""
     return {f"{scheme}_datalink_run1.log": data, f"{scheme}_acklink_run1.log": ack, f"{scheme}_stats_run1.log": stats}
 
 
 @pytest.fixture
 def source(folder: Path) -> Path:
-    """A data directory with four good runs."""
+    """Write a data directory with four good runs."""
     logs = {name: log for scheme in SCHEMES for name, log in logs_of(scheme).items()}
     write(folder / "data", METADATA | {"cc_schemes": SCHEMES}, logs)
     return folder / "data"
 
 
 def text_of_pdf(file: Path) -> str:
-    """Its text in one line, where there is a program that reads it."""
+    """Return the text of a PDF in one line; skip the test if no program can read it."""
     if shutil.which("pdftotext") is None:
         pytest.skip("needs pdftotext")
     result = subprocess.run(["pdftotext", "-layout", str(file), "-"], capture_output=True, text=True, check=True)
@@ -432,7 +432,7 @@ BYTES = [
 
 
 def mutate(content: bytes, chance: random.Random) -> bytes:
-    """The content with a few bytes cut, doubled, replaced or put in."""
+    """Return the content with a few bytes cut, doubled, replaced or inserted."""
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(content) + 1)
         to = min(len(content), at + chance.randrange(40))

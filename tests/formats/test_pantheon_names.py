@@ -1,4 +1,4 @@
-"""Pantheon's names of schemes: what simulates each follows from the key, the pinned commit and the day of the test."""
+"""Tests of Pantheon's names of schemes: the key, the pinned commit and the test's date select the simulated scheme."""
 
 import json
 from pathlib import Path
@@ -80,7 +80,7 @@ def test_a_scheme_of_pantheon_is_compared_with_what_simulates_it() -> None:
 
 
 def import_made(dumbbell: Dumbbell, folder: Path, **metadata: Any) -> Path:  # noqa: ANN401 (any JSON)
-    """A test of three schemes, imported into `out`."""
+    """Import a test of three schemes into `out`."""
     keys = ["scream", "fillp", "cubic"]
     logs = {name: log for key in keys for name, log in logs_of(key).items()}
     write(folder / "data", METADATA | {"cc_schemes": keys} | metadata, logs)

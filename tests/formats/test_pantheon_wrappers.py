@@ -1,4 +1,4 @@
-"""Wrappers in the manner of Pantheon's, run as they are over loopback; `test_emulate` has the emulated path."""
+"""Tests of wrappers like Pantheon's, run unchanged over loopback; `test_emulate` has the emulated path."""
 
 import os
 import socket
@@ -49,7 +49,7 @@ def free_port() -> int:
 
 
 class Sides:
-    """Starts sides of wrappers; ends them all."""
+    """Starts both ends of wrappers, and ends them all."""
 
     def __init__(self, checkout: Path) -> None:
         self.checkout = checkout
@@ -73,7 +73,7 @@ def _sides(checkout: Path) -> Iterator[Sides]:
 
 
 def connect(port: int, process: "subprocess.Popen[bytes]") -> socket.socket:
-    """A connection to the side, once it listens."""
+    """Return a connection to an end, once it listens."""
 
     def try_connection() -> socket.socket | None:
         assert process.poll() is None, "the side does not listen"
@@ -216,7 +216,7 @@ def test_bad_names(dumbbell: Dumbbell, checkout: Path, arguments: tuple[str, ...
 
 
 def test_a_path_of_a_few_words_has_the_tunnel_of_pantheon(checkout: Path) -> None:
-    """Packets of wrapped schemes were 36 bytes shorter over `--trace UP --delay 20ms` than over the catalog's paths."""
+    """Wrapped schemes' packets were 36 bytes shorter over `--trace UP --delay 20ms` than over the catalog's paths."""
     path = library.make_path(rate="12mbit", delay="20ms", queue="40p")
     plan = ExperimentFile(name="run", schemes=["pantheon-plain"], paths=[path.name], own_paths={path.name: path})
     with_tunnel = with_pantheon(plan, RunRequest(), checkout)

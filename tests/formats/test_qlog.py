@@ -13,7 +13,7 @@ from support.told import transcript
 
 @pytest.fixture
 def results(once: Dumbbell) -> str:
-    """A run of two flows with a full log."""
+    """Return the results of a run of two flows with a full log."""
     once(
         "run", "--schemes", "reno", "--path", "small.toml", "--flows", 2, "--interval", "500ms", "--runs", 1,
         "--duration", "2s", "--log", "full", "--out", "out",
@@ -36,7 +36,7 @@ def test_every_flow_of_every_run_is_a_file(dumbbell: Dumbbell, folder: Path, res
         assert {"recovery", "congestion_avoidance"} <= set(states)
         ranges = [r for event in events for f in event["data"].get("frames", ()) for r in f["acked_ranges"]]
         acked_numbers = [number for first, last in ranges for number in range(first, last + 1)]
-        # Every packet is acknowledged at most once; those delivered in the last round trip are not yet.
+        # Every packet is acknowledged at most once; ACKs of the last round trip are missing.
         assert len(acked_numbers) == len(set(acked_numbers))
         assert flow["packets_delivered"] - 60 < len(acked_numbers) <= flow["packets_delivered"]
         windows = [event["data"]["congestion_window"] for event in events if "congestion_window" in event["data"]]
@@ -46,7 +46,7 @@ def test_every_flow_of_every_run_is_a_file(dumbbell: Dumbbell, folder: Path, res
 def test_a_damaged_log_is_left_out_and_the_other_runs_are_written(
     dumbbell: Dumbbell, once: Dumbbell, folder: Path
 ) -> None:
-    # It ended the export.
+    # Such a log ended the export.
     once("run", "--schemes", "reno", "--path", "small.toml", "--runs", 3, "--duration", "1s", "--out", "out")
     log = folder / "out/runs/small/reno/2/packets.parquet"
     log.write_bytes(log.read_bytes()[: log.stat().st_size // 2])
@@ -110,7 +110,7 @@ def test_exported_flows_are_imported_beside_each_other(dumbbell: Dumbbell, folde
         assert run["status"] == "done"
         assert run["flows"][0]["packets_sent"] == flow["packets_sent"]
         assert run["flows"][0]["packets_delivered"] == run["qlog"]["acked"] > 100
-        # There and back: 10 ms more, and at most a packet that the receiver waits for.
+        # The RTT has both directions: 10 ms more, and at most one packet that the receiver waits for.
         assert 10.0 < run["flows"][0]["rtt_min_ms"] - flow["owd_min_ms"] < 12.0
         assert (run["flows"][0]["owd_min_ms"], run["network"]["delay_p95_ms"]) == (None, None)
     for file in ("packets.parquet", "flows.parquet", "stats.json", "log.txt"):
@@ -176,7 +176,7 @@ def imported_flow(dumbbell: Dumbbell, folder: Path, events: list[dict[str, Any]]
 def test_losses_window_and_rtt_are_what_the_trace_states(dumbbell: Dumbbell, folder: Path) -> None:
     flow = imported_flow(dumbbell, folder, TRACE)
     assert (flow["packets_sent"], flow["packets_delivered"], flow["packets_in_flight_at_end"]) == (10, 8, 1)
-    # 3 was acknowledged after all, 9 is under way: 5 of nine is lost.
+    # Packet 3 was acknowledged after all, and 9 is in flight: 5 of nine packets is lost.
     assert flow["packet_loss_rate"] == 1 / 9
     # From the first packet, at 100 ms: 12,000 for 50 ms, 15,000 for 50 ms, 7,500 for 100 ms.
     assert flow["mean_cwnd_bytes"] == 10500
@@ -191,7 +191,7 @@ def test_what_a_trace_does_not_state_is_null(dumbbell: Dumbbell, folder: Path) -
     names_kept = ("transport:packet_sent", "transport:packet_received")
     flow = imported_flow(dumbbell, folder, [event for event in TRACE if event["name"] in names_kept])
     assert (flow["mean_cwnd_bytes"], flow["mean_in_flight_bytes"], flow["mean_srtt_ms"]) == (None, None, None)
-    # Of the packets sent longer than 120 ms, the largest delay, before the end, all were acknowledged.
+    # All packets sent more than 120 ms, the largest delay, before the end were acknowledged.
     assert flow["packet_loss_rate"] == 0
 
 
@@ -228,7 +228,7 @@ def test_one_bad_qlog_does_not_cost_the_others(dumbbell: Dumbbell, folder: Path,
     assert complaint in bad["reason"]
     assert (bad["status"], good["status"], worse["status"]) == ("failed", "done", "failed")
     assert good["flows"][0]["packets_delivered"] == 8
-    # Alone it is refused, and nothing is left.
+    # A bad file alone is refused, and leaves nothing.
     refusal = dumbbell("import", "qlog", "logs/bad.qlog", "--out", "alone", expect=2)
     assert complaint in refusal.stderr
     assert refusal.stderr.count("\n") == 1
@@ -259,7 +259,7 @@ def test_a_qlog_without_acknowledgements_has_no_zero_throughput_and_no_total_los
     (flow,) = run["flows"]
     assert {key: flow[key] for key in DELIVERED} == dict.fromkeys(DELIVERED)
     assert [run["network"][key] for key in ("throughput_mbps", "loss_rate", "packet_loss_rate")] == [None] * 3
-    # What it does tell is there.
+    # Values that the file contains are imported.
     (flows,) = show(dumbbell, "out")["runs"][0]["flows"]
     assert flow["packets_sent"] == flows["packets_sent"]
     assert flow["mean_cwnd_bytes"] == pytest.approx(flows["mean_cwnd_bytes"], rel=0.15)
@@ -271,7 +271,7 @@ def test_a_qlog_without_acknowledgements_has_no_zero_throughput_and_no_total_los
 
 def test_acks_in_packets_of_unknown_type_are_taken(dumbbell: Dumbbell, folder: Path) -> None:
     unknown = {"header": {"packet_type": "unknown", "packet_number": 9}}
-    # Of the handshake: its largest number was not sent by the application.
+    # This packet belongs to the handshake: the application did not send its largest number.
     handshake = ack(120, 9, (0, 7)) | {}
     handshake["data"] |= unknown
     events = [event if event["name"] != "transport:packet_received" else event | {"data": event["data"] | unknown}

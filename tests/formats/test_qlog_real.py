@@ -1,4 +1,4 @@
-"""qlogs that a real QUIC stack (aioquic) wrote of a transfer: what is imported, against the files read by json."""
+"""Tests of imported qlogs of a real QUIC stack (aioquic), against the files read as JSON."""
 
 import json
 from collections import Counter
@@ -29,7 +29,7 @@ SEND, DELIVER, LOST, ACKED = 0, 5, 12, 13
 
 @dataclass
 class Truth:
-    """What one end's qlog says of the packets that its application sent, read without our code."""
+    """Packets of one end's application, read from its qlog without dumbbell's code."""
 
     events: int
     last_ns: int
@@ -51,7 +51,7 @@ def read_truth(trace: dict[str, Any]) -> Truth:
     last_ns = 0
     truth = Truth(len(events), 0)
     for event in events:
-        # The wall clock, which may be set back.
+        # The wall clock may be set back.
         last_ns = truth.last_ns = max(last_ns, round((event["time"] - first_ms) * 1e6))
         data = event["data"]
         match event["name"]:
@@ -80,7 +80,7 @@ def read_truth(trace: dict[str, Any]) -> Truth:
 
 @dataclass
 class Transfer:
-    """The qlogs of a transfer with losses, a file for each end, and how many datagrams of each end were dropped."""
+    """Qlogs of a transfer with losses, one file per end, and the number of dropped datagrams by end."""
 
     qlogs: Path
     drop_counts: Counter[str]
@@ -97,7 +97,7 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Transfer:
     qlogs.mkdir()
     truth = {}
     for end in ENDS:
-        # Both are called after the connection.
+        # Both files have the name of the connection.
         (file,) = (base / end).glob("*.qlog")
         (trace,) = json.loads(file.read_text())["traces"]
         truth[end] = read_truth(trace)
@@ -107,7 +107,7 @@ def lossy(tmp_path_factory: pytest.TempPathFactory) -> Transfer:
 
 @pytest.fixture
 def runs(dumbbell: Dumbbell, lossy: Transfer) -> dict[str, dict[str, Any]]:
-    """What `show --json` says of each imported end."""
+    """Return each imported end in the form of `show --json`."""
     dumbbell("import", "qlog", lossy.qlogs, "--out", "out")
     return {run["scheme"]: run for run in show(dumbbell, "out")["runs"]}
 
@@ -182,7 +182,7 @@ def test_the_packet_log_is_the_trace(lossy: Transfer, runs: dict[str, dict[str, 
 
 
 def near(time_ns: int) -> object:
-    """A time: doubles of milliseconds since 1970 are 244 ns apart, and parsers of JSON may be one off at both ends."""
+    """Return a time with tolerance: doubles of ms since 1970 are 244 ns apart, and JSON parsers may differ by one."""
     return pytest.approx(time_ns, abs=500)
 
 

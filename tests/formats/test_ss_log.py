@@ -1,4 +1,4 @@
-"""Logs of `ss -ti` as people record them: forms of times, with and without addresses, cut, wrapped, of old kernels."""
+"""Tests of logs of `ss -ti` as people record them: time formats, no addresses, cut or wrapped lines, old kernels."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta

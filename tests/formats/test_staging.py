@@ -12,7 +12,7 @@ from dumbbell.formats.staging import STAGE, staging
 
 @pytest.mark.parametrize("is_there", [True, False])
 def test_a_second_writer_is_refused_and_the_first_is_whole(tmp_path: Path, is_there: bool) -> None:
-    # The second removed what the first had made, which then published the rest.
+    # The second writer removed the first one's files, and the first then published the rest.
     out = tmp_path / "out"
     if is_there:
         out.mkdir()

@@ -17,15 +17,15 @@ from support.interrupts import interrupt_after
 
 HEADER = b"# init timestamp: 1000\n"
 LINES = 3_000_000
-"""Of a log that takes some tenths of a second to read: more than are read between two looks at the signals."""
+"""Number of lines of a log that takes some tenths of a second to read: more than between two checks of the signals."""
 
 
 MOMENT_S = 0.02
-"""Ctrl-C comes after so much CPU time; who does not hear it goes on to the end of the work, and has made its file."""
+"""CPU time before Ctrl-C, s. A reader that misses the signal goes on to the end of its work, and writes its file."""
 
 
 def compress(file: Path, line: bytes, count: int, header: bytes = HEADER) -> Path:
-    """A log of `count` equal lines, in members of gzip that are compressed once."""
+    """Write a log of `count` equal lines, in gzip members that are compressed once."""
     part = 1_000
     file.write_bytes(gzip.compress(header) + gzip.compress(line * part) * (count // part))
     return file
@@ -33,7 +33,7 @@ def compress(file: Path, line: bytes, count: int, header: bytes = HEADER) -> Pat
 
 @pytest.fixture(scope="module")
 def packets(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A packet log of millions of records, in a few bytes."""
+    """Write a packet log of millions of records, in a few bytes."""
     folder = tmp_path_factory.mktemp("packets")
     log = compress(folder / "a.log.gz", b"1.000 + 1500 1\n", LINES)
     _core.import_merged_log(str(log), None, str(folder / "packets.parquet"), strict=True)
@@ -66,7 +66,7 @@ def test_raw_logs_of_pantheon_are_read_until_ctrl_c(tmp_path: Path) -> None:
 
 
 def offload_packets(mss: int, segments: int, payload: int = 60_000) -> Iterator[Packet]:
-    """A connection whose receiver announced segments of `mss` bytes, and what its sender handed to the card."""
+    """Yield a connection whose receiver announced segments of `mss` bytes, with its sender's offloaded segments."""
     yield START_NS, tcp(Tcp(True, 0, syn=True, mss=1460))
     yield START_NS + 1, tcp(Tcp(False, 0, 1, syn=True, mss=mss))
     for number in range(segments):
@@ -119,7 +119,7 @@ def test_a_small_file_that_becomes_a_large_one_is_refused(
 
 
 def test_a_capture_of_segments_that_become_millions_of_packets_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
-    # 11 MB with an announced segment of one byte were 6,500,000,000 packets.
+    # 11 MB with an announced segment of one byte made 6,500,000,000 packets.
     write_pcap(folder / "tiny.pcap", offload_packets(1, 900), snaplen=64)
     result = dumbbell("import", "pcap", "tiny.pcap", "--out", "out", expect=2)
     assert result.stderr == (
@@ -130,7 +130,7 @@ def test_a_capture_of_segments_that_become_millions_of_packets_is_refused(dumbbe
 
 
 def full_disk(folder: Path, most_bytes: int, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """Runs the command where no file may be larger than `most_bytes`."""
+    """Run the command where no file may be larger than `most_bytes`."""
     limit = lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (most_bytes, most_bytes))  # noqa: E731
     command = [*COMMAND, *arguments]
     return subprocess.run(
@@ -140,7 +140,7 @@ def full_disk(folder: Path, most_bytes: int, *arguments: str) -> subprocess.Comp
 
 @pytest.fixture
 def made_results(once: Dumbbell, folder: Path) -> Path:
-    """Results of a run."""
+    """Return the results of a run."""
     once("run", "--schemes", "cubic", "--path", "small.toml", "--duration", "5", "--log", "full", "--out", "made")
     return folder / "made"
 

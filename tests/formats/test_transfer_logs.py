@@ -21,9 +21,9 @@ _numbers = itertools.count(1)
 
 
 def iperf3(folder: Path, name: str, *options: str) -> dict[str, Any]:
-    """A transfer of a second on loopback; what the client says of it, also as a file."""
+    """Transfer for one second on loopback; return the client's report, which is also written as a file."""
     number = os.getpid()
-    # all of 127.0.0.0/8 is this machine: an address that nobody else listens at
+    # All of 127.0.0.0/8 is this machine, so no other process listens at this address.
     address = f"127.{number >> 16 & 255}.{number >> 8 & 255}.{number & 255}"
     port = str(20_000 + next(_numbers))
     serve = ["iperf3", "-s", "-1", "--forceflush", "-B", address, "-p", port]
@@ -95,20 +95,20 @@ def test_numbers_of_a_report_by_hand(dumbbell: Dumbbell, folder: Path) -> None:
     (flow,) = import_log(dumbbell, "iperf3", "a.json")["flows"]
     assert (flow["goodput_mbps"], flow["data_bytes_delivered"]) == (15.0, 7_500_000)
     assert flow["retransmissions"] == 7
-    # What was read at 1 s holds until 2 s, what was read then until 4 s.
+    # A value read at 1 s holds until 2 s, the next one until 4 s.
     assert flow["mean_srtt_ms"] == pytest.approx((20 + 2 * 40) / 3)
     assert flow["mean_cwnd_bytes"] == pytest.approx((10_000 + 2 * 30_000) / 3)
-    # The same as lines of events.
+    # These are the same values as lines of events.
     (folder / "b.json").write_text(events())
     assert import_log(dumbbell, "iperf3", "b.json")["flows"][0]["goodput_mbps"] == 15.0
-    # Without the receiver's word nothing is known of what arrived.
+    # Without the receiver's report the arrived bytes are unknown.
     (folder / "c.json").write_text(json.dumps(REPORT | {"end": {"streams": []}}))
     run = import_log(dumbbell, "iperf3", "c.json")
     assert (run["flows"][0]["goodput_mbps"], run["flows"][0]["retransmissions"]) == (None, 7)
 
 
 def report(begins: Sequence[float], end: dict[str, Any], *, start: dict[str, Any] | None = None, **more: Any) -> str:  # noqa: ANN401
-    """A report of intervals of a second with 1,250,000 bytes, the first of which is omitted if it begins twice."""
+    """Return a report of intervals of 1 s with 1,250,000 bytes; the first one is omitted if two begin at one time."""
     parts = [interval(at, at + 1, 1_250_000, **more) for at in begins]
     streams = [{key: {"socket": 5, "start": 0} | side for key, side in end.items()}]
     content = {"start": REPORT["start"] | (start or {}), "intervals": parts, "end": {"streams": streams}}
@@ -141,7 +141,7 @@ def test_what_is_omitted_takes_no_time(dumbbell: Dumbbell, folder: Path) -> None
 
 
 def test_goodput_is_over_the_time_of_the_receiver(dumbbell: Dumbbell, folder: Path) -> None:
-    # `seconds` is the sender's up to 3.9 at least
+    # `seconds` is the sender's time up to version 3.9 at least.
     receiver_total = RECEIVED | {"end": 5, "seconds": 4}
     assert measures(dumbbell, folder, report(range(4), {"sender": SENT, "receiver": receiver_total})) == (
         8.0, 5_000_000, 3, [WRITTEN],
@@ -215,7 +215,7 @@ def test_two_tests_in_a_file_are_two_runs(dumbbell: Dumbbell, folder: Path) -> N
     (folder / "t.json").write_text(f"{GOOD}\n{json.dumps(REPORT)}\n{events()}")
     dumbbell("import", "iperf3", "t.json", "--out", "out")
     runs = show(dumbbell, "out")["runs"]
-    # the events are of the same test as the second report
+    # The events belong to the same test as the second report.
     assert [run["scheme"] for run in runs] == ["t-1", "t-2"]
     assert [run["flows"][0]["goodput_mbps"] for run in runs] == [10.0, 15.0]
 
@@ -283,13 +283,13 @@ def test_a_bad_report_is_one_line(dumbbell: Dumbbell, folder: Path, content: str
     "change",
     [
         lambda text: text,
-        # ISO stamps, one of each spelling, and the time before every line (`ts`).
+        # ISO times, one of each spelling, and a time before every line (`ts`).
         lambda text: (
             text.replace("1700000000.5", "2023-11-14T22:13:20.500000+00:00")
             .replace("1700000001.5", "# 2023-11-14 22:13:21,5Z")
             .replace("1700000004.5", "2023-11-14T23:13:24.5+01:00")
         ),
-        # One line each (`ss -O`).
+        # One line per connection (`ss -O`).
         lambda text: text.replace("6000\n\t", "6000 "),
         lambda text: text.replace("10.0.0.1:5000", "[fd00::1]:5000"),
     ],
@@ -299,7 +299,7 @@ def test_a_log_of_ss(dumbbell: Dumbbell, folder: Path, change: Callable[[str], s
     run = import_log(dumbbell, "ss", "a.log")
     assert run["ss"]["connections"][0].endswith(":5000 to 10.0.0.2:6000")
     (flow,) = run["flows"]
-    # 4,000,000 bytes in 4 s; ten retransmissions, of which three were before.
+    # 4,000,000 bytes arrived in 4 s; three of ten retransmissions came before.
     assert (flow["goodput_mbps"], flow["data_bytes_delivered"], flow["retransmissions"]) == (8.0, 4_000_000, 7)
     # 21 ms for one second, 22 ms for three; (8 - 2 - 1 + 1) segments for three of four seconds.
     assert flow["mean_srtt_ms"] == pytest.approx((21 + 3 * 22) / 4)

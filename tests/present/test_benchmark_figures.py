@@ -1,4 +1,4 @@
-"""The figures of the benchmark: what they show, that lines differ in grey, and that no numbers break them."""
+"""Tests of the benchmark's figures: their content, lines that differ in grey, and robustness against any numbers."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -53,7 +53,7 @@ Points = tuple[NDArray[Any], NDArray[Any]]
 
 
 def parse_drawing(drawing: str) -> ElementTree.Element:
-    """The drawing, which must be well-formed on its own and hold finite numbers only."""
+    """Parse the drawing, which must be well-formed on its own and contain finite numbers only."""
     assert not re.search(r"[\s\"](nan|inf|-inf)[\s\"]", drawing)
     return ElementTree.fromstring(for_print(drawing).split("\n", 1)[1])
 
@@ -63,7 +63,7 @@ def texts(drawing: str) -> list[str]:
 
 
 def lines(drawing: str, color: str) -> int:
-    """Lines of this colour, those of the legend included, without markers."""
+    """Return the number of lines of this colour without markers, including those of the legend."""
     style = re.compile(rf"fill: none; stroke: {color}; stroke-width: 1.2\b")
     return sum(1 for path in parse_drawing(drawing).iter(f"{SVG}path") if style.search(f"{path.get('style')} "))
 
@@ -90,7 +90,7 @@ def test_every_shipped_scheme_differs_from_the_others_in_grey() -> None:
     strokes = scheme_strokes(list(looks.values()))
     assert len(strokes) > 40
     assert [stroke.style for stroke in strokes] == list(looks.values())
-    # what grey keeps: marker and dashes; with all schemes in one figure some repeat, with any fifteen none
+    # Grey keeps marker and dashes. With all schemes in one figure some repeat, but none of any fifteen.
     for first in range(0, len(strokes) - 15):
         window_strokes = scheme_strokes(list(looks.values())[first : first + 15])
         assert len({(stroke.marker, stroke.dashes) for stroke in window_strokes}) == 15
@@ -105,7 +105,7 @@ def test_markers_stand_evenly_and_those_of_other_lines_between_them() -> None:
     first, second = (time_s[marker_indices(time_s, (0.0, 70.0), index, 2)] for index in (0, 1))
     assert first == pytest.approx([2.5, 12.5, 22.5, 32.5, 42.5, 52.5, 62.5], abs=0.02)
     assert second == pytest.approx(first + 5.0, abs=0.02)
-    # a flow of 2 s in a figure of 70 s has one, too
+    # A flow of 2 s in a figure of 70 s has a marker, too.
     assert len(marker_indices(time_s[2700:2900], (0.0, 70.0), 0, 2)) == 1
 
 
@@ -226,7 +226,7 @@ def test_the_first_row_of_a_heat_map_is_at_the_bottom_and_of_a_matrix_at_the_top
 
 def test_the_colours_of_heat_maps_grow_lighter_in_grey_and_letters_stand_out() -> None:
     def lightness(color: str) -> float:
-        """Relative luminance of WCAG 2."""
+        """Return the relative luminance of WCAG 2."""
         parts = [int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)]
         red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
         return 0.2126 * red + 0.7152 * green + 0.0722 * blue
@@ -284,7 +284,7 @@ def test_sweeps_have_a_line_per_scheme_a_gap_for_a_missing_value_and_bars() -> N
         assert label in texts(drawing)
     assert lines(drawing, "#ff0000") == 2
     assert len(re.findall("fill: none; stroke: #ff0000; stroke-width: 0.9", drawing)) == 2
-    # M starts a piece of a line: the gap makes a second one
+    # M starts a piece of a line: the gap makes a second one.
     path = next(
         p
         for p in parse_drawing(drawing).iter(f"{SVG}path")
@@ -318,7 +318,7 @@ def test_panels_side_by_side_have_one_scale_and_one_legend() -> None:
     ]
     (first, two), (three, four) = (points for points in ends if points[0][1] != points[-1][1])
     assert two[0] < three[0]
-    # ten times the value is ten times as long upwards: both panels have one scale
+    # Ten times the value is ten times as far upwards: both panels have one scale.
     assert three[1] - four[1] == pytest.approx(10 * (first[1] - two[1]), rel=0.01)
 
 
@@ -342,7 +342,7 @@ def test_an_axis_is_logarithmic_where_that_sets_values_apart(values: list[str], 
 def test_points_over_names_are_not_joined() -> None:
     panels = [SweepPanel("y", [SweepLine("A", Stroke("#ff0000", "o"), [1.0, 2.0])])]
     assert lines(sweep_figure("f", "queue", ["codel", "red"], panels), "#ff0000") == 0
-    # in the plot and in the legend
+    # The line is in the plot and in the legend.
     assert lines(sweep_figure("f", "x", ["10", "20"], panels), "#ff0000") == 2
 
 
@@ -352,7 +352,7 @@ def test_a_long_name_of_an_axis_is_no_longer_than_the_axis() -> None:
         made_frame.finish(["Loss", "mean_jains_fairness_throughput_l4 (Mbit/s)"], LINES, ("x",))
         short, long = (plot.yaxis.label for plot in made_frame.plots)
         assert long.get_fontsize() < short.get_fontsize()
-        # letters have sizes in whole pixels; the space between two plots is left
+        # Letters have sizes in whole pixels; the space between two plots remains.
         assert long.get_window_extent(renderer(made_frame.figure)).height < 125.0 + 12.0
 
 
@@ -377,7 +377,7 @@ def test_stacked_shares_fill_the_plot_and_differ_in_hatches() -> None:
     assert areas[0][1] != areas[1][1]
     heights = [[float(y) for y in re.findall(r"[ML] [\d.]+ ([\d.]+)", area)] for area, _ in areas]
     low, high = max(heights[0]), min(heights[1])
-    # 3:1: three quarters of the plot and the rest above it
+    # 3:1: three quarters of the plot and the rest above them.
     assert (low - min(heights[0])) / (low - high) == pytest.approx(0.75, abs=0.01)
     assert max(heights[1]) == pytest.approx(min(heights[0]), abs=0.1)
 

@@ -1,4 +1,4 @@
-"""The pages of a benchmark: numbers are those of the runs, and nothing goes missing."""
+"""Tests of a benchmark's pages: their numbers are those of the runs, and nothing is missing."""
 
 import json
 import shlex
@@ -35,7 +35,7 @@ from support.results.benchmark import make
 
 @pytest.fixture(scope="module")
 def made_benchmark(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
-    """Six experiments; their pages are written."""
+    """Make a benchmark of six experiments, with its pages."""
     benchmark = make(tmp_path_factory.mktemp("site") / "benchmark")
     assert write_page(benchmark) == benchmark.directory / "index.html"
     return benchmark
@@ -59,7 +59,7 @@ def document(benchmark: Benchmark) -> dict[str, Any]:
 
 
 def experiment(benchmark: Benchmark, name: str) -> dict[str, Any]:
-    """Return what the pages show of an experiment."""
+    """Return the pages' data of an experiment."""
     entry: dict[str, Any] = next(
         candidate for candidate in document(benchmark)["experiments"] if candidate["name"] == name
     )
@@ -68,7 +68,7 @@ def experiment(benchmark: Benchmark, name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def copied_benchmark(made_benchmark: Benchmark, tmp_path: Path) -> Benchmark:
-    """The same benchmark in a directory of its own, to be damaged."""
+    """Return the benchmark in a directory of its own, to be damaged."""
     return _copy(made_benchmark, tmp_path / "copy")
 
 
@@ -82,18 +82,18 @@ def _copy(benchmark: Benchmark, directory: Path) -> Benchmark:
 
 
 def only(benchmark: Benchmark, *names: str) -> Benchmark:
-    """The benchmark as it would be of these experiments alone."""
+    """Return the benchmark with these experiments alone."""
     return replace(benchmark, parts=tuple(part for part in benchmark.parts if part.name in names))
 
 
 def statistics(benchmark: Benchmark, experiment: str, cell: str, scheme: str) -> list[dict[str, Any]]:
-    """What the runs of a cell wrote."""
+    """Return the statistics of a cell's runs."""
     folder = benchmark.directory / "experiments" / experiment / "runs" / cell / scheme
     return [json.loads(file.read_text()) for file in sorted(folder.glob("*/stats.json"))]
 
 
 def change(benchmark: Benchmark, run: str, edit: Callable[[dict[str, Any]], None]) -> None:
-    """Rewrites the statistics of a run."""
+    """Rewrite the statistics of a run."""
     file = benchmark.directory / "experiments" / run / "stats.json"
     content = json.loads(file.read_text())
     edit(content)
@@ -101,7 +101,7 @@ def change(benchmark: Benchmark, run: str, edit: Callable[[dict[str, Any]], None
 
 
 def findings(benchmark: Benchmark, name: str) -> MeasuredExperiment:
-    """One experiment."""
+    """Return one experiment."""
     find = MeasuredBenchmark(benchmark).find(name)
     assert find is not None
     return find
@@ -223,7 +223,7 @@ def test_ccperfs_command_line_says_the_same_path_and_flows(made_benchmark: Bench
 
 
 def test_a_run_without_a_packet_log_has_its_throughput_over_time(made_benchmark: Benchmark) -> None:
-    # `sweep` keeps no packets; senders sample what was acknowledged.
+    # `sweep` keeps no packets; senders sample the acknowledged bytes.
     measured_experiment = findings(made_benchmark, "sweep")
     cell = next(cell for cell in measured_experiment.cells if cell.name == "default.bw_factor-1.rtt_ms-40")
     for label in measured_experiment.labels:

@@ -1,4 +1,4 @@
-"""Planes of few and of many schemes: limits, the front, names that cross nothing, and what each mark says."""
+"""Tests of planes of few and of many schemes: limits, the front, names without overlaps, and the titles of marks."""
 
 import math
 import re
@@ -35,11 +35,11 @@ from support.pages.drawn_boxes import SVG, crossings, marks, root_of, texts
 LIMITS = Limits((100.0, 100.0), 27.0)
 PLOT = Box(42.0, 36.0, 398.0, 280.0)
 COLUMN = Sheet(3.5 * 72, None, 8.0)
-"""One column of a paper."""
+"""Size of one column of a paper."""
 
 
 def crowd(count: int) -> list[Point]:
-    """Schemes as on a path of 100 Mbit/s: many near the capacity, some with intervals."""
+    """Return schemes as on a path of 100 Mbit/s: many near the capacity, some with intervals."""
     draw = numpy.random.default_rng(7)
     looks = styles((f"s{index}", "", "") for index in range(count))
     spots = [
@@ -65,7 +65,7 @@ def crowd(count: int) -> list[Point]:
 
 
 def axes_of(points: list[Point], limits: Limits = LIMITS) -> tuple[PlaneAxis, PlaneAxis]:
-    """Delay across, throughput upwards."""
+    """Return the axes: delay across, throughput upwards."""
     least, highest = limits.least_delay_ms, limits.capacity_mbps or ()
     delays = extent(points, False, [] if least is None else [least])
     x = PlaneAxis("P95 one-way delay (ms)", delay_axis(delays), is_reversed=True)
@@ -73,17 +73,17 @@ def axes_of(points: list[Point], limits: Limits = LIMITS) -> tuple[PlaneAxis, Pl
 
 
 def drawing_of(points: list[Point], limits: Limits = LIMITS) -> str:
-    """The figure of means."""
+    """Return the figure of means."""
     return summary_figure("f", "t", points, axes_of(points, limits), limits, interval="95 % interval")
 
 
 def words(drawing: str) -> list[str]:
-    """The texts in it."""
+    """Return the texts of a drawing."""
     return [text.strip() for text in re.findall(r"<text[^>]*>([^<]*)</text>", drawing)]
 
 
 def numbers(drawing: str, across: bool) -> list[float]:
-    """The ticks of an axis: those of the x axis are centred below it, those of the y axis end at it."""
+    """Return the ticks of an axis: those of the x axis are centred below it, those of the y axis end at it."""
     matches = re.findall(r'<text style="([^"]*)" [^>]*>([\d.]+)</text>', drawing)
     anchor = "text-anchor: middle" if across else "text-anchor: end"
     return [float(text) for style, text in matches if anchor in style]
@@ -132,7 +132,7 @@ def test_every_mark_says_of_which_scheme_it_is_and_where_it_lies() -> None:
 
 
 def test_the_front_is_what_nothing_beats() -> None:
-    # by hand: (30, 90) beats (31, 90) and (30, 80); of the two equal ones both are there
+    # By hand: (30, 90) beats (31, 90) and (30, 80); both of the two equal points are in the front.
     points = [(40.0, 95.0), (31.0, 90.0), (30.0, 90.0), (30.0, 80.0), (28.0, 20.0), (28.0, 20.0), (50.0, 95.0)]
     assert [points[index] for index in pareto_front(points)] == [(28.0, 20.0), (28.0, 20.0), (30.0, 90.0), (40.0, 95.0)]
     assert pareto_front([]) == []
@@ -168,7 +168,8 @@ def test_ticks_are_never_so_close_that_their_texts_touch() -> None:
 
 
 def test_what_the_lines_are_ends_within_the_figure() -> None:
-    # "range of the rur": texts were measured with letters as wide as whole pixels, SVG and PDF write them as they are.
+    # The text became "range of the rur": it was measured with letters as wide as whole pixels, but SVG and PDF use
+    # exact widths.
     look = Style("#000000", "o")
     point = Point("a", 200.0, 0.4, look, "", (190.0, 210.0), (0.3, 0.5), in_front=True)
     limits = Limits((0.527, 0.598), 28.0)
@@ -204,7 +205,7 @@ def test_of_many_schemes_the_front_has_names_and_the_others_are_grey() -> None:
     assert set(FAMILIES.values()) <= set(drawn_words)
     with use_sheet(COLUMN):
         narrow = words(drawing_of(points))
-    # what finds no room beside its point stands below the plot
+    # A name without room beside its point stands below the plot.
     assert all(narrow.count(point.name) == point.in_front for point in points)
 
 
@@ -264,7 +265,7 @@ def test_a_scheme_that_asks_for_a_colour_gets_it() -> None:
 
 
 def seen_by(color: str, kind: str) -> numpy.ndarray:
-    """A colour as people without red or without green receptors see it, linear RGB: Machado et al. 2009, severity 1."""
+    """Return a colour as people without red or green receptors see it, linear RGB: Machado et al. 2009, severity 1."""
     matrices = {
         "protan": [[0.152286, 1.052583, -0.204868], [0.114503, 0.786281, 0.099216], [-0.003882, -0.048116, 1.051998]],
         "deutan": [[0.367322, 0.860646, -0.227968], [0.280085, 0.672501, 0.047413], [-0.011820, 0.042940, 0.968881]],
@@ -275,7 +276,7 @@ def seen_by(color: str, kind: str) -> numpy.ndarray:
 
 
 def lab(linear: numpy.ndarray) -> numpy.ndarray:
-    """CIELAB of linear RGB, D65."""
+    """Return CIELAB of linear RGB, D65."""
     to_xyz = [[0.4124, 0.3576, 0.1805], [0.2126, 0.7152, 0.0722], [0.0193, 0.1192, 0.9505]]
     xyz = numpy.array(to_xyz) @ linear / numpy.array([0.9505, 1.0, 1.089])
     f = numpy.where(xyz > 0.008856, numpy.cbrt(xyz), 7.787 * xyz + 16 / 116)

@@ -1,4 +1,4 @@
-"""What people write about schemes and paths is checked before anything runs, and is drawn as it stands."""
+"""Tests of users' texts about schemes and paths: checked before anything runs, and drawn unchanged."""
 
 import re
 from pathlib import Path
@@ -68,7 +68,7 @@ dumbbell: mine.toml: scheme `mine`: `title` = two\\nlines: allowed is a text wit
 def test_what_cannot_be_shown_is_refused_before_anything_runs(
     dumbbell: Dumbbell, folder: Path, content: str, expected: str
 ) -> None:
-    # The report died of it when all runs were done.
+    # The report failed on such a text after all runs.
     (folder / "mine.toml").write_text(content)
     result = dumbbell("run", "--schemes", "mine.toml", *RUN, "--out", "out", expect=2)
     assert transcript(result.stderr, folder) == expected

@@ -1,4 +1,4 @@
-"""`dumbbell figure`: every kind as a file, the numbers beside it; and what the figures of runs show."""
+"""Tests of `dumbbell figure`: every kind as a file with its numbers, and the figures of runs."""
 
 import re
 import xml.etree.ElementTree as ElementTree
@@ -26,7 +26,7 @@ VARYING = path_text(
 
 @pytest.fixture
 def results(once: Dumbbell, folder: Path) -> Path:
-    """Schemes with modes, gains, velocity and marks on a path whose rate varies, and on one whose rate does not."""
+    """Run schemes with modes, gains, velocity and marks on a path whose rate varies, and on one whose rate does not."""
     (folder / "varying.toml").write_text(VARYING)
     options = ("--schemes", "bbr,copa,cubic,dctcp", "--path", "varying.toml,small.toml", "--duration", "5", "--exact")
     once("run", *options, "--out", "r")
@@ -34,7 +34,7 @@ def results(once: Dumbbell, folder: Path) -> Path:
 
 
 def series(file: Path, field: str) -> list[tuple[float, float]]:
-    """Times and values of a field."""
+    """Return the times and values of a field."""
     return [(float(row["time_s"]), float(row["value"])) for row in csv_rows(file) if row["field"] == field]
 
 

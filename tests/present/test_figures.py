@@ -36,7 +36,7 @@ from dumbbell.present.plots.parts.style import INK
 @pytest.mark.parametrize(
     ("delays", "logarithmic"),
     [
-        # the powers of two around the delays decide: the scale is logarithmic where they are far apart
+        # The powers of two around the delays decide: the scale is logarithmic if they are far apart.
         ([30.0, 200.0], True),  # 256 > 4 * 16
         ([16.0, 64.0], False),  # 64 = 4 * 16 is not more than 4 times
         ([16.0, 64.1], True),
@@ -82,7 +82,7 @@ def test_ticks_of_a_logarithmic_axis_are_round_and_within_it(low: float, high: f
 
 
 def spots(count: int) -> list[tuple[float, float]]:
-    """Points in a crowd: a spiral of 30 points' radius."""
+    """Return points in a crowd: a spiral of 30 points' radius."""
     angles = [0.7 * index for index in range(count)]
     return [(200 + angle * 2 * numpy.cos(angle), 150 + angle * 2 * numpy.sin(angle)) for angle in angles]
 
@@ -134,7 +134,7 @@ def test_flows_take_six_colours_in_turn() -> None:
 
 
 def points(count: int) -> list[Point]:
-    """Points of schemes with names that need escaping."""
+    """Return points of schemes with names that need escaping."""
     style_of = styles((f"s{index}", "", "") for index in range(count))
     return [
         Point(f"A<{index}>", 20.0 * 1.3**index, 1.0 + index, style_of[f"s{index}"], f"hover & {index}")
@@ -143,13 +143,13 @@ def points(count: int) -> list[Point]:
 
 
 def axes_of(shown_points: list[Point]) -> tuple[PlaneAxis, PlaneAxis]:
-    """The axes for these points alone."""
+    """Return the axes for these points alone."""
     x = PlaneAxis("P95 one-way delay (ms)", delay_axis([point.x for point in shown_points]), is_reversed=True)
     return x, value_axis("Goodput (Mbit/s)", [point.y for point in shown_points], is_reversed=False)
 
 
 def parse_drawing(drawing: str) -> ElementTree.Element:
-    """The drawing, which must be well-formed on its own."""
+    """Parse the drawing, which must be well-formed on its own."""
     return ElementTree.fromstring(for_print(drawing).split("\n", 1)[1])
 
 
@@ -166,7 +166,7 @@ def test_a_summary_figure_is_well_formed_and_names_every_scheme(annotate: bool, 
 
 
 def tick_places(drawing: str, ticks: list[str]) -> list[float]:
-    """Horizontal places of the texts `ticks`."""
+    """Return the horizontal places of the texts `ticks`."""
     texts = {
         (element.text or "").strip(): element
         for element in parse_drawing(drawing).iter("{http://www.w3.org/2000/svg}text")
@@ -186,7 +186,7 @@ def test_lower_delay_is_to_the_right_in_steps_of_equal_factors() -> None:
 
 
 def rates(flows: int) -> list[FlowRates]:
-    """Flows of 2 s in bins of 0.5 s."""
+    """Return flows of 2 s in bins of 0.5 s."""
     return [
         FlowRates(n, f"Flow {n}", [1.0, 2.0, 3.0, 4.0], [0.0, 2.0, 3.0, 4.0], 2.5, None) for n in range(1, flows + 1)
     ]
@@ -205,7 +205,7 @@ def test_throughput_figures_of_any_number_of_flows_are_well_formed(flows: int) -
 
 
 def delays(flows: int, count: int = 500) -> list[FlowDelays]:
-    """Flows with rising delays."""
+    """Return flows with rising delays."""
     time_s = numpy.linspace(0.1, 9.0, count)
     return [FlowDelays(n, f"Flow {n} (x)", time_s, 20.0 + 3 * n + time_s, 31.25) for n in range(1, flows + 1)]
 

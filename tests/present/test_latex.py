@@ -19,7 +19,7 @@ WRITTEN = {
     "<": r"\textless{}",
     ">": r"\textgreater{}",
 }
-"""The signs that LaTeX takes for something else, and the commands that print them."""
+"""Signs with a meaning in LaTeX, and the commands that print them."""
 
 
 @pytest.mark.parametrize("sign", WRITTEN)

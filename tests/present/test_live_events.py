@@ -1,4 +1,4 @@
-"""The live view looks at results as often as its clock says, and lets go of who no longer listens."""
+"""Tests of the live view: it reads results at the pace of its clock, and drops listeners that are gone."""
 
 import asyncio
 from pathlib import Path
@@ -25,7 +25,7 @@ class Listener:
 
 @pytest.fixture
 def looks(monkeypatch: pytest.MonkeyPatch, clock: ManualClock) -> list[float]:
-    """When the results were looked at."""
+    """Return the list of times at which the results are read."""
     look_times: list[float] = []
 
     class FakeWatch:

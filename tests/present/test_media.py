@@ -1,4 +1,4 @@
-"""Live sources through the real command: metrics, tables, figures; and nothing of them where there is none."""
+"""Tests of live sources through the real command: metrics, tables and figures, none without such a source."""
 
 import re
 import sqlite3
@@ -28,7 +28,7 @@ SERIES = ("encoder_rate", "frame_delay", "frame_size")
 
 @pytest.fixture
 def cameras(folder: Path, once: Dumbbell) -> Path:
-    """The results of the experiment above."""
+    """Return the results of the experiment above."""
     (folder / "cameras.toml").write_text(EXPERIMENT)
     once("run", "cameras.toml", "--out", "out")
     return folder / "out"
@@ -37,13 +37,13 @@ def cameras(folder: Path, once: Dumbbell) -> Path:
 def test_a_camera_on_a_wide_link_is_seen_at_its_highest_bitrate(cameras: Path, dumbbell: Dumbbell) -> None:
     run = show(dumbbell, cameras)["runs"][0]
     media = run["flows"][0]["media"]
-    # 25 frames/s for 6 s; those of the last 10 ms of the path and of a frame's own time are still under way
+    # 25 frames/s for 6 s; the frames of the last 10 ms of the path, and of a frame's own time, are still in flight.
     assert (media["frames_written"], media["frames_skipped"]) == (150, 0)
     assert 147 <= media["frames_decoded"] <= 150
-    # 2 of 10 Mbit/s
+    # The camera takes 2 of 10 Mbit/s.
     assert media["media_rate_mbps"] == pytest.approx(2.0, rel=0.05)
     assert media["media_utilization"] == pytest.approx(media["media_rate_mbps"] / 2.0)
-    # a propagation delay of 10 ms, and of a frame's 10 kB at most 8 ms of the link, unless a window holds it up
+    # The delay is 10 ms of propagation, and at most 8 ms of the link for a frame's 10 kB, unless a window delays it.
     assert 10.0 < media["frame_delay_p50_ms"] < 10.0 + 8.0 + 20.0
     assert media["frame_delay_p50_ms"] <= media["frame_delay_p95_ms"] <= media["frame_delay_p99_ms"]
     assert (media["stalls"], media["stall_time_s"], media["stall_ratio"]) == (0, 0.0, 0.0)
@@ -115,7 +115,7 @@ def test_without_live_sources_nothing_speaks_of_media(folder: Path, dumbbell: Du
 
 
 def test_a_starved_camera_skips_frames_and_stands_still(folder: Path, dumbbell: Dumbbell) -> None:
-    """Its lowest bitrate is three times what the link carries."""
+    """The camera's lowest bitrate is three times the link's capacity."""
     (folder / "small.toml").write_text((folder / "small.toml").read_text().replace("10.0\nqueue", "0.5\nqueue"))
     replace = EXPERIMENT.replace("start_rate_mbps = 1.0", "min_rate_mbps = 1.5, start_rate_mbps = 1.5")
     (folder / "starved.toml").write_text(replace)

@@ -29,7 +29,7 @@ log = "none"
 
 @pytest.fixture
 def run(dumbbell: Dumbbell, folder: Path):  # noqa: ANN201 (a closure)
-    """Runs a grid with these axes."""
+    """Return a function that runs a grid with these axes."""
 
     def make_run(axes: str) -> Path:
         (folder / "small.toml").write_text(path_text(4.0))
@@ -119,7 +119,7 @@ def test_any_metric_over_any_axis(dumbbell: Dumbbell, run) -> None:  # noqa: ANN
 
 
 def grounds(svg: Path) -> set[str]:
-    """The colours of all areas of a drawing."""
+    """Return the colours of all areas of a drawing."""
     return set(re.findall(r"fill: ?(#[0-9a-f]{6})", svg.read_text()))
 
 
@@ -143,7 +143,7 @@ def test_maps_of_several_schemes_have_one_scale(dumbbell: Dumbbell, run) -> None
     assert [line.split(" & ")[:2] for line in lines] == [
         [scheme, factor] for scheme in ("TCP Cubic", "TCP NewReno") for factor in ("1", "2")
     ]
-    # below and above the range all cells have the colours of its ends, whatever else is drawn
+    # Below and above the range all cells have the colours of its ends, in any drawing.
     for limits, ends in (("0,1", "max"), ("1e4,2e4", "min")):
         dumbbell("figure", results, *words, "--scheme", "reno", "--range", limits, "--out", f"{ends}.svg")
         dumbbell("figure", results, *words, "--scheme", "cubic", "--range", limits, "--out", f"{ends}2.svg")
@@ -265,7 +265,7 @@ def test_the_ellipse_is_that_of_the_covariance() -> None:
     xx, xy, yy = covariance([(x, y) for x, y in draws.tolist()])
     assert (xx, xy, yy) == pytest.approx((9.0, 3.0, 4.0), rel=0.1)
     drawn_ellipse = ellipse(xx, xy, yy)
-    # turned back by its angle the points vary by half its width and height, independently
+    # Turned back by its angle, the points vary by half its width and height, independently.
     angle = math.radians(drawn_ellipse.angle_deg)
     turned_draws = (draws - draws.mean(axis=0)) @ numpy.array(
         [[math.cos(angle), -math.sin(angle)], [math.sin(angle), math.cos(angle)]]

@@ -1,4 +1,4 @@
-"""An experiment that carries published numbers: they stand beside ours in text, JSON and both reports."""
+"""Tests of an experiment with published numbers: text, JSON and both reports show them with the simulated ones."""
 
 import json
 import tomllib
@@ -40,7 +40,7 @@ throughput_mbps = 2.5
 
 @pytest.fixture
 def plan(folder: Path) -> Path:
-    """An experiment on two paths."""
+    """Write an experiment on two paths."""
     (folder / "beside.toml").write_text(PLAN + PUBLISHED)
     return folder / "beside.toml"
 
@@ -68,7 +68,7 @@ def test_ours_stand_beside_the_published_numbers(dumbbell: Dumbbell) -> None:
     assert row["error"]["delay_p95_ms"] is None, "a share of a negative delay says nothing"
     assert content["replication"] == [], "no scheme has throughput and delay on both sides"
 
-    # neither ran: nothing of ours is invented
+    # Neither scheme ran: no simulated number is invented.
     for title in ("Learned", "TCP Cubic"):
         assert (rows["small", title]["runs"], set(rows["small", title]["ours"].values())) == (0, {None})
 
@@ -105,7 +105,7 @@ def test_the_replication_error_is_pantheons_and_reports_have_it(dumbbell: Dumbbe
     assert (folder / "out/report.pdf").stat().st_size > 10_000
     assert f"replication error: {expected}" in dumbbell("show", "out").stdout
 
-    # a row that says why it does not count is shown and left out
+    # A row with a reason for not counting is shown, but left out of means.
     plan.write_text(PLAN + counted_text.replace('scheme = "reno"', 'scheme = "reno"\nuncounted = "of another year"', 1))
     output = dumbbell("run", plan, "--out", "apart").stdout
     assert show(dumbbell, "apart")["published"]["replication"] == []

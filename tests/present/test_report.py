@@ -1,4 +1,4 @@
-"""The long form of the report: its order, its numbers, and that nothing goes missing in silence."""
+"""Tests of the report's long form: its order, its numbers, and that nothing is missing silently."""
 
 import datetime
 import io
@@ -45,7 +45,7 @@ BAD = {f"runs/{PATHS[0]}/vegas/2": REASON, f"runs/{PATHS[1]}/copa/1": None}
 
 
 def in_order(text: str, parts: list[str]) -> None:
-    """Asserts that the parts follow each other in the text."""
+    """Assert that the parts follow each other in the text."""
     at = 0
     for part in parts:
         place = text.find(part, at)
@@ -55,7 +55,7 @@ def in_order(text: str, parts: list[str]) -> None:
 
 @pytest.fixture(scope="module")
 def written_report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list[str]]:
-    """Results with their report, and what has made temporary files meanwhile."""
+    """Write results with their report; return them with the makers of temporary files that were called."""
     directory = tmp_path_factory.mktemp("report") / "results"
     make(directory, PLAN, BAD)
     makers: list[str] = []
@@ -68,7 +68,7 @@ def written_report(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, list
 
 
 def note_maker(name: str, maker: Callable[..., Any], makers: list[str]) -> Callable[..., Any]:
-    """The maker, which adds its name to those of the `makers` when it is called."""
+    """Return the maker, which adds its name to the `makers` when it is called."""
 
     def make_noted(*arguments: object, **more: object) -> Any:  # noqa: ANN401 (whatever it makes)
         makers.append(name)
@@ -79,13 +79,13 @@ def note_maker(name: str, maker: Callable[..., Any], makers: list[str]) -> Calla
 
 @pytest.fixture(scope="module")
 def results(written_report: tuple[Path, list[str]]) -> Path:
-    """Twelve runs on two paths; one failed, one was never made; the report is written."""
+    """Return twelve runs on two paths with their report; one run failed, one was never made."""
     return written_report[0]
 
 
 @pytest.fixture(scope="module")
 def outline(results: Path) -> LongForm:
-    """What the report says."""
+    """Return the content of the report."""
     return LongForm.of(results, MOMENT)
 
 
@@ -140,7 +140,7 @@ def test_every_bad_run_has_its_reason_in_the_list_and_with_the_run(results: Path
 
 
 def row_of(outline: LongForm, scheme: str, columns: int, nth: int) -> list[str]:
-    """The `nth` row of numbers with that many cells that begins with the scheme."""
+    """Return the `nth` row with that many cells of numbers that begins with the scheme."""
     rows = [row for row in outline.rows if row[0] == f"{scheme}|" and len(row) == columns]
     return [row for row in rows if not row[1].startswith("run")][nth]
 
@@ -183,7 +183,7 @@ def test_a_run_says_how_to_repeat_it(outline: LongForm) -> None:
 
 
 def pdf_pages(file: Path) -> int:
-    """How many pages a PDF says it has."""
+    """Return the number of pages that a PDF declares."""
     content = file.read_bytes()
     assert content.startswith(b"%PDF-")
     assert content.rstrip().endswith(b"%%EOF")
@@ -431,7 +431,7 @@ def test_notes_beside_the_results_are_in_both_forms(tmp_path: Path) -> None:
 
 
 def test_a_report_has_the_first_notes_and_sections_and_says_how_many_there_are_more(tmp_path: Path) -> None:
-    """A PDF of 150 000 notes took 1.5 GB, and one of 1500 runs that are missing 0.8 GB."""
+    """A PDF of 150 000 notes took 1.5 GB, and one of 1500 missing runs 0.8 GB."""
     plan = PLAN | {"paths": PATHS[:1], "runs": 150, "schemes": ["cubic"]}
     make(tmp_path, plan, {f"runs/{PATHS[0]}/cubic/{number}": None for number in range(1, 151)})
     (tmp_path / "notes.txt").write_text("".join(f"note {number}\n" for number in range(1, 100_001)))
@@ -479,7 +479,7 @@ def test_transfers_are_summed_up_for_the_path_and_listed_for_the_run(tmp_path: P
         ["cubic*2|", "1|", "SUM|"],
     ]
     network = stats_of(tmp_path, f"runs/{PATHS[0]}/cubic~2/1")["network"]
-    # These logs tell no payload: the bytes of whole packets, which is what throughput counts, over 4 s.
+    # These logs have no payload: the bytes are those of whole packets, which throughput counts, over 4 s.
     assert "packets with their headers" in outline.text
     assert float(rows[3][6].strip("|")) == pytest.approx(network["throughput_mbps"] * 1e6 / 8 / 1024, rel=0.02)
     first, least, highest = (float(cell.strip("|")) for cell in rows[0][7:])
@@ -530,7 +530,7 @@ def test_late_runs_are_hollow_and_labelled_and_no_figure_is_empty(tmp_path: Path
 
 
 def test_a_report_has_no_files_outside_its_directory(written_report: tuple[Path, list[str]]) -> None:
-    """A report that was killed left a temporary directory with its figures."""
+    """A killed report left a temporary directory with its figures."""
     assert written_report[1] == []
 
 
@@ -538,7 +538,7 @@ def test_a_report_has_no_files_outside_its_directory(written_report: tuple[Path,
 def test_a_report_that_has_no_room_is_refused_in_a_line(
     start: Callable[..., subprocess.Popen[str]], shelf: Shelf, folder: Path, limit_mib: int
 ) -> None:
-    # libraries said what they liked, ended the process with status 1, or crashed
+    # Libraries printed their own messages, ended the process with status 1, or crashed.
     results = shelf.copy("mixes", folder / "out")
     before = sorted(results.rglob("*"))
     process = start("report", "out")

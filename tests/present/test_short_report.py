@@ -1,4 +1,4 @@
-"""The short report: what it says first, that it stays short, what its script does; the page of one run."""
+"""Tests of the short report: its first lines, its length, its script, and the page of one run."""
 
 import datetime
 import json
@@ -32,7 +32,7 @@ PATHS = ["india-aws-india", "mexico-cellular"]
 
 
 class Outline(HtmlChecker):
-    """A page with its links, headings and tables' cells."""
+    """Links, headings and tables' cells of a page."""
 
     def __init__(self, page: str) -> None:
         super().__init__()
@@ -67,7 +67,7 @@ MOST_PAGES, MOST_BYTES = 12, 3_000_000
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Twelve runs on two paths, one of which failed."""
+    """Make twelve runs on two paths, one of which failed."""
     directory = tmp_path_factory.mktemp("short") / "results"
     make(directory, PLAN, {FAILED: REASON})
     for file in directory.glob("runs/*/*/*/stats.json"):
@@ -80,18 +80,18 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def model(results: Path) -> ReportModel:
-    """The same as a model, with findings."""
+    """Return the report's model with findings."""
     return replace(load(results, MOMENT, "corrected"), findings=("Copa <beats> none.", "Vegas is second."))
 
 
 @pytest.fixture(scope="module")
 def page(model: ReportModel) -> str:
-    """The page."""
+    """Return the page."""
     return ShortPage(ShortContent(model)).render()
 
 
 def crowd(model: ReportModel, schemes: int) -> ReportModel:
-    """The model with the runs of Cubic and Copa under many names, each with other numbers."""
+    """Return the model with the runs of Cubic and Copa under many names, each with other numbers."""
     names = [f"scheme-{number}" for number in range(schemes)]
     entries = tuple(replace(model.schemes[0], name=name, title=f"{name} (retrained)", color="") for name in names)
 
@@ -110,7 +110,7 @@ def crowd(model: ReportModel, schemes: int) -> ReportModel:
 
 @pytest.mark.slow
 def test_a_report_of_sixty_schemes_stays_short(model: ReportModel, tmp_path: Path) -> None:
-    """It had 473 pages and 37 MB."""
+    """Such a report had 473 pages and 37 MB."""
     crowded_model = crowd(model, 60)
     assert len(crowded_model.runs) == 60 * 2 * 4
     content = ShortContent(crowded_model)
@@ -267,7 +267,7 @@ def test_flows_of_one_scheme_that_compete_are_no_point_beside_single_ones(folder
 
 
 def test_a_capacity_that_changes_is_no_limit_for_the_counted_seconds(folder: Path, dumbbell: Dumbbell) -> None:
-    """Goodput after the warm-up stood above a line that "no scheme can get beyond"."""
+    """Goodput after the warm-up was above a line that "no scheme can get beyond"."""
     (folder / "late.trace").write_text("".join(f"{at}\n" for at in [*range(5, 1000, 5), *range(1000, 4000)]))
     run = ("--schemes", "cubic", "--duration", "4", "--warmup", "1", "--runs", "2")
     for path, message in (
@@ -517,7 +517,7 @@ def test_what_cannot_be_reported_is_one_line(
 
 
 def test_one_line_says_that_runs_count_in_no_mean(results: Path, dumbbell: Dumbbell, tmp_path: Path) -> None:
-    """`report` was silent about damaged runs."""
+    """`report` did not mention damaged runs."""
     shutil.copytree(results, tmp_path / "r")
     (tmp_path / "r" / "runs" / PATHS[0] / "cubic/1/stats.json").write_text('{"status": "do')
     summary = "2 of 12 runs count in no mean (1 damaged, 1 failed): the report lists their reasons\n"

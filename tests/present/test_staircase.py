@@ -1,4 +1,4 @@
-"""Flows that join one by one and leave again: axis, Jain's index, figures; and many experiments together."""
+"""Tests of flows that join one by one and leave again: axis, Jain's index, figures, and many experiments together."""
 
 import json
 import statistics
@@ -45,7 +45,7 @@ delay_ms = 10.0
 
 @pytest.fixture
 def steps(once: Dumbbell, folder: Path) -> Path:
-    """A folder with the results of one scheme (`alone`) and of the same and another one (`both`)."""
+    """Return a folder with the results of one scheme (`alone`), and of two schemes (`both`)."""
     (folder / "steps.toml").write_text(EXPERIMENT)
     once("run", "steps.toml", "--out", "alone")
     once("run", "steps.toml", "--schemes", "copa,reno", "--set", "jain_window_s=0.2", "--out", "both")
@@ -58,7 +58,7 @@ def times(flows: list[dict[str, Any]]) -> list[tuple[float, float]]:
 
 @pytest.mark.parametrize(
     ("schedule", "lasts_s"),
-    # of 4 flows 0.4 s apart: 2 x 0.4 (4 - i), or 2 x 0.4 (3 - i) + 1
+    # The flows last 2 x 0.4 (4 - i), or 2 x 0.4 (3 - i) + 1 s, for 4 flows 0.4 s apart.
     [("symmetric", [3.2, 2.4, 1.6, 0.8]), ("original", [3.4, 2.6, 1.8, 1.0])],
 )
 def test_schedules_say_how_long_flows_last(
@@ -106,7 +106,7 @@ def test_a_staircase_is_flows_of_which_the_last_that_came_leaves_first() -> None
 
 
 def by_hand(run: package.RunResults, window_ns: int) -> list[float]:
-    """The published analysis, of the packet log: windows that begin with a delivery, flows that are seen."""
+    """Return the published analysis of the packet log: windows that begin with a delivery, and flows with arrivals."""
     log = pl.DataFrame(run.packets()).filter(pl.col("event") == "deliver")
     windows: list[dict[int, int]] = []
     begin = None
@@ -137,7 +137,7 @@ def test_jains_index_is_that_of_the_packet_log_and_figures_show_it(dumbbell: Dum
 
 
 def test_another_scheme_changes_no_schemes_indices(dumbbell: Dumbbell, steps: Path) -> None:
-    """The published script never emptied its list between schemes, so that later medians were of all before."""
+    """The published script never emptied its list between schemes, so that later medians included earlier schemes."""
     dumbbell("run", "steps.toml", "--set", "jain_window_s=0.2", "--out", "again")
     medians = [package.open(steps / out).run(scheme="reno").statistics["network"] for out in ("again", "both")]
     assert medians[0]["jain_seen_p50"] == medians[1]["jain_seen_p50"]
@@ -173,7 +173,7 @@ def test_reports_of_staircases_have_their_figures_and_others_have_not(dumbbell: 
 
 
 def pantheon(source: Path, runs: dict[str, list[list[tuple[float, float]]]]) -> None:
-    """A Pantheon data directory: by scheme, of each run the flows with Mbit/s and mean delay above a least of 20 ms."""
+    """Write a Pantheon data directory: for each run of a scheme the flows' Mbit/s and mean delay above 20 ms."""
     source.mkdir()
     count = max(map(len, runs.values()))
     metadata = METADATA | {"cc_schemes": list(runs), "flows": 1, "run_times": count, "runtime": 1}
@@ -182,7 +182,7 @@ def pantheon(source: Path, runs: dict[str, list[list[tuple[float, float]]]]) -> 
         for number, flows in enumerate(run, 1):
             events = []
             for flow, (mbps, above_ms) in enumerate(flows, 1):
-                # two packets a second apart carry the rate; two more than 20 ms of delay make its mean
+                # Two packets one second apart carry the rate; two packets with more than 20 ms of delay make its mean.
                 half = round(mbps * 1e6 / 8 / 2)
                 for at_ms, delay_ms in ((20.0, 20.0), (1020.0, 20.0 + 2 * above_ms)):
                     events += [(at_ms, f"{at_ms:.3f} - {half} {delay_ms:.3f} {flow}")]
@@ -203,7 +203,7 @@ def test_imported_experiments_are_normalised_together(dumbbell: Dumbbell, folder
         rows_of[legacy] = {row["scheme"]: row for row in csv_rows(folder / "normalised.csv")}
         assert "BBR" in (folder / "normalised.svg").read_text()
     legacy_rows = rows_of[()]
-    # 130 Mbit/s is left out; 60 and 80 of 100, 100 of 100 and 10 of 10
+    # 130 Mbit/s is left out; the ratios are 60 and 80 of 100, 100 of 100 and 10 of 10.
     assert float(legacy_rows["copa"]["throughput"]) == pytest.approx(0.7, abs=1e-3)
     assert float(legacy_rows["bbr"]["throughput"]) == pytest.approx(1.0)
     assert float(legacy_rows["copa"]["queueing_delay_ms"]) == pytest.approx(5.0, abs=1e-3)
@@ -213,7 +213,7 @@ def test_imported_experiments_are_normalised_together(dumbbell: Dumbbell, folder
         "2",
         "1",
     )
-    # published: copa's delays are divided by both experiments, of which it has one
+    # As published: copa's delays are divided by both experiments, although it is in one only.
     assert float(rows_of["--legacy",]["copa"]["queueing_delay_ms"]) == pytest.approx(2.5, abs=1e-3)
     assert rows_of["--legacy",]["copa"]["throughput"] == legacy_rows["copa"]["throughput"]
     result = dumbbell("figure", "r-wired", "means", "--beside", "r-ppp0", expect=2)

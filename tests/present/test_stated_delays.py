@@ -1,4 +1,4 @@
-"""One-way delays that two clocks measured: never a bare number, wherever they are shown."""
+"""Tests of one-way delays measured by two clocks: every output shows them with an interval."""
 
 import csv
 import io
@@ -114,7 +114,7 @@ def test_clocks_in_words() -> None:
 
 
 def two_clocks(directory: Path, shifts: dict[str, float]) -> None:
-    """Makes of results those of two machines; the clocks are off by the `shifts` of the schemes."""
+    """Turn results into those of two machines, whose clocks are off by the `shifts` of the schemes."""
     for file in directory.rglob("stats.json"):
         content: dict[str, Any] = json.loads(file.read_text())
         for table in (content["network"], *content["flows"]):
@@ -126,7 +126,7 @@ def two_clocks(directory: Path, shifts: dict[str, float]) -> None:
 
 @pytest.fixture
 def remote(once: Dumbbell, folder: Path) -> Path:
-    """Results of two machines: Copa's delays are below zero."""
+    """Return results of two machines in which Copa's delays are below zero."""
     once(*RUN)
     two_clocks(folder / "out", {"reno": 0.0, "copa": -60.0})
     return folder / "out"

@@ -1,4 +1,4 @@
-"""Whether a scheme beats its baselines: the table that `benchmark` ends with, and the rows behind it."""
+"""Tests of comparisons with baselines: the last table of `benchmark`, and the rows behind it."""
 
 import json
 from pathlib import Path
@@ -37,7 +37,7 @@ SCHEME = 'name = "{name}"\ntitle = "{name}"\ncontroller = "cubic"\n[transport]\n
 
 @pytest.fixture
 def windows(folder: Path) -> Path:
-    """An experiment, and schemes with windows of 25 kB (one under two names), 12 kB, and none of its own."""
+    """Write an experiment, and schemes with windows of 25 kB (one under two names), of 12 kB, and without one."""
     for name, window in (("whole", 25_000), ("twin", 12_000), ("half", 12_000)):
         (folder / f"{name}.toml").write_text(SCHEME.format(name=name, window=window))
     path = "[path.small]\n" + SMALL.replace("[[data]]", "[[path.small.data]]").replace("[[ack]]", "[[path.small.ack]]")

@@ -1,4 +1,4 @@
-"""A table is made once, and written for the terminal, HTML, Markdown and typst."""
+"""Tests of tables, each made once and written for the terminal, HTML, Markdown and typst."""
 
 import pytest
 

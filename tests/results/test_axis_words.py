@@ -1,4 +1,4 @@
-"""Values along the axes of grids, as tables, figures and pages show them."""
+"""Tests of the values on grid axes in tables, figures and pages."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The database in ccperf's terms: what is in it, who may write it, and what happens when it cannot be written."""
+"""Tests of the database in ccperf's terms: its contents, its writers, and failures to write."""
 
 import json
 import re
@@ -47,7 +47,7 @@ INSERT INTO definitions VALUES ('flow', 'goodput_mbps', 'Mbit/s', 'corrected', '
 
 @pytest.fixture
 def old(tmp_path: Path) -> Path:
-    """A database as the first version wrote it."""
+    """Return a database of the first version."""
     file = tmp_path / "old.sqlite"
     connection = sqlite3.connect(file)
     connection.executescript(VERSION_1)
@@ -57,7 +57,7 @@ def old(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def results(once: Dumbbell, folder: Path) -> ResultsDirectory:
-    """Two runs of two flows."""
+    """Return the results of two runs of two flows."""
     once("run", "--schemes", "reno", *QUICK, "--exact", "--runs", "2", "--flows", "2", "--jobs", "1", "--out", "out")
     return open_results(folder / "out")
 
@@ -116,7 +116,7 @@ def test_the_views_have_what_show_prints(results: ResultsDirectory, dumbbell: Du
         "SELECT DISTINCT name, sample_interval_s FROM metric WHERE name IN ('mean_srtt_l4', 'cov_throughput_l4')"
     )
     assert sql_rows(file, intervals + " ORDER BY 1") == [("cov_throughput_l4", 0.1), ("mean_srtt_l4", None)]
-    # flow and start_s say who and when: they are no metrics
+    # flow and start_s identify a row: they are no metrics.
     assert not sql_rows(file, "SELECT 1 FROM metric WHERE name IN ('flow', 'start_s')")
     assert not sql_rows(file, "PRAGMA foreign_key_check")
 
@@ -167,7 +167,7 @@ def test_one_file_gathers_the_experiments_of_many_commands(dumbbell: Dumbbell, f
     assert sorted(row[1:] for row in sql_rows(folder / "all.db", query)) == sorted(row[1:] for row in expected)
     assert [row[0] for row in sql_rows(folder / "all.db", query)] == [1, 2, 3, 4]
     before = sql_rows(folder / "all.db", query)
-    # resuming adds what is new, repeats nothing and renumbers nothing
+    # Resuming adds new runs, repeats none and renumbers none.
     dumbbell("run", "--resume", "--out", "a", "--runs", "3", "--db-path", "all.db")
     after = sql_rows(folder / "all.db", query)
     assert after[:4] == before
@@ -193,7 +193,7 @@ def test_a_directory_that_calls_itself_another_one_changes_nothing_of_that(dumbb
     identity = json.loads((folder / "mine/environment.json").read_text())["results_id"]
     environment = json.loads((folder / "evil/environment.json").read_text())
     (folder / "evil/environment.json").write_text(json.dumps(environment | {"results_id": identity}))
-    # whether what it is taken for is still there or not
+    # The result does not depend on whether the imitated directory still exists.
     for number, is_gone in ((3, False), (3, True)):
         if is_gone:
             shutil.rmtree(folder / "mine")
@@ -395,7 +395,7 @@ def test_a_full_disk_loses_no_run(results: ResultsDirectory, tmp_path: Path) -> 
     assert "small.db: its disk is full" in recording.failures[0]
     kept_runs = sql_rows(file, "SELECT count(*) FROM experiment")[0][0]
     assert 2 <= kept_runs < 39
-    # the other one goes on, and nothing is there by half
+    # The other command goes on, and nothing is written by half.
     assert sql_rows(results.directory / "results.sqlite", "SELECT count(*) FROM experiment") == [(39,)]
     assert sql_rows(file, "PRAGMA integrity_check") == [("ok",)]
     assert sql_rows(file, "SELECT count(DISTINCT experiment_id) FROM metric") == [(kept_runs,)]
@@ -442,7 +442,7 @@ def documented_queries(language: str) -> list[str]:
 
 @pytest.fixture
 def benchmark(once: Dumbbell, folder: Path) -> Path:
-    """What the page's command makes, shorter."""
+    """Make the database of the page's command, with a shorter run."""
     options = ("--path", "default", "--duration", "1", "--out", "out", "--db-path", "benchmark.db")
     once("run", "--schemes", "reno,cubic", "--jobs", "1", *options)
     return folder / "benchmark.db"

@@ -1,4 +1,4 @@
-"""What a number depends on besides the experiment: the state of the source tree."""
+"""Tests of the recorded state of the source tree, on which numbers depend too."""
 
 import subprocess
 from pathlib import Path
@@ -15,7 +15,7 @@ def git(folder: Path, *words: str) -> str:
 
 @pytest.fixture
 def tree(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A source tree in a repository, in which the module lies in a folder of its own."""
+    """Make a source tree in a repository, in which the module lies in a folder of its own."""
     (tmp_path / "results").mkdir()
     for name in ("results/environment.py", "moved.py", "with space.py"):
         (tmp_path / name).write_text("".join(f"line {number} of {name}\n" for number in range(20)))

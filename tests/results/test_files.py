@@ -1,4 +1,4 @@
-"""A file that is written is there completely, or as it was before."""
+"""Tests of written files: a file is complete, or as it was before."""
 
 import errno
 import os

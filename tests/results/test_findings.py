@@ -1,4 +1,4 @@
-"""The sentences that real results begin with, beside numbers recomputed here: none that the runs do not carry."""
+"""Tests of the first sentences on real results, against numbers recomputed here."""
 
 import json
 import math
@@ -28,7 +28,7 @@ T_95 = {5: 2.7764, 6: 2.5706}
 Make = Callable[..., library.Results]
 
 FULL = {"max_window_bytes": 50_000}
-"""A window of one bandwidth-delay product of `PATH`; `HALF` is half of that."""
+"""A window of one bandwidth-delay product of `PATH`; `HALF` is half of that window."""
 
 HALF = {"max_window_bytes": 25_000}
 
@@ -55,7 +55,7 @@ def scheme_table(name: str, transport: Mapping[str, int], controller: str = "cub
 
 @pytest.fixture(scope="module")
 def make_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
-    """Runs an experiment file, and keeps the results for other tests of the same file."""
+    """Return a function that runs an experiment file, and keeps the results for other tests of the same file."""
     folder = tmp_path_factory.mktemp("findings")
     results_of: dict[str, library.Results] = {}
 
@@ -74,7 +74,7 @@ def make_results(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Make]:
 
 
 def values_of(results: library.Results, scheme: str, *keys: str, entity: str = "network") -> list[float]:
-    """A metric of all runs of a scheme, in their order."""
+    """Return a metric of all runs of a scheme, in their order."""
     values = []
     for run in results.runs:
         if run.scheme == scheme and run.status == "done":
@@ -145,7 +145,7 @@ def test_of_three_runs_ranges_are_compared_and_no_probabilities(make_results: Ma
         for other in goodput_of
     )
     assert ("the ranges of 3 runs overlap with" in most_goodput) == overlaps
-    # whoever is in front is beaten by nobody
+    # No scheme beats one in front.
     for scheme in delays:
         beaten = any(
             (fmean(goodput_of[other]), -fmean(delays[other])) != (fmean(goodput_of[scheme]), -fmean(delays[scheme]))
@@ -192,7 +192,7 @@ TWINS = (
 
 @pytest.fixture(scope="module")
 def twins(make_results: Make) -> library.Results:
-    """A hundred runs of two controllers that are one, and of one with half its window."""
+    """Make a hundred runs of one controller under two names, and of one with half its window."""
     results: library.Results = make_results(TWINS)
     return results
 
@@ -219,7 +219,7 @@ def test_one_controller_under_two_names_never_differs_and_half_a_window_always(
 
 
 def test_other_seeds_of_one_controller_differ_in_few_of_twenty_cases(twins: library.Results) -> None:
-    """Five runs of one name beside five others of the other name: at 5 %, one of twenty is expected to differ."""
+    """Five runs of one name are compared with five of the other name: at 5 %, one of twenty pairs should differ."""
     fives = {
         name: [
             [run.statistics for run in twins.runs if run.scheme == name and run.run in range(first, first + 5)]
@@ -288,7 +288,7 @@ def test_a_competitor_that_starts_later_is_called_late(make_results: Make) -> No
 
 
 def test_shares_in_sentences_are_those_of_the_table_below(make_results: Make) -> None:
-    """By Pantheon's convention the table has shares after the warm-up, and the sentence had those while all compete."""
+    """By Pantheon's convention the table had shares after the warm-up; the sentence had those of competing flows."""
     results = make_results(LATE)
     for convention, key in (("corrected", "competing_share"), ("pantheon", "payload_share")):
         shown_results = library.open(results.directory, convention)
@@ -385,7 +385,7 @@ def test_in_a_grid_it_is_counted_where_who_is_best(make_results: Make) -> None:
 
 
 def grid_steps(results: library.Results, axis: str, key: str) -> list[float]:
-    """The change of a metric from the lower to the upper value of an axis, in every row of cells of every scheme."""
+    """Return the change of a metric from the lower to the upper value of an axis, by row of cells and scheme."""
     rows: dict[tuple[Any, ...], dict[float, float]] = {}
     for run in results.runs:
         other_axes = tuple(value for name, value in sorted(run.axes.items()) if name != axis)

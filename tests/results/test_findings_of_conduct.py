@@ -1,4 +1,4 @@
-"""Rules for conduct: schemes that look wrong are accused first and not praised, and no others are accused."""
+"""Tests of rules for conduct: schemes that look wrong are accused first and not praised; no others are accused."""
 
 import re
 from collections.abc import Mapping
@@ -40,7 +40,7 @@ FLOW = {
     "mean_est_qdelay_l4": 5.0,
     "starvation_time_s": 0.0,
 }
-"""A flow of 10 s on 60 Mbit/s with a base RTT of 40 ms: nothing is wrong with it."""
+"""A flow of 10 s on 60 Mbit/s with a base RTT of 40 ms, without any fault."""
 LINK = {
     "link": "data/bottleneck",
     "direction": "data",
@@ -78,7 +78,7 @@ def made_up(
 
 
 def lossy(scheme: str, rate: float, by_path: float = 0.0, **more: object) -> Table:
-    """A run that loses `rate` of its packets, `by_path` of all packets outside of queues."""
+    """Return a run that loses `rate` of its packets, and `by_path` of all packets outside of queues."""
     sent_packets = more.pop("sent", 50_000)
     dropped_packets = round(sent_packets * rate)
     flow = {
@@ -93,7 +93,7 @@ def lossy(scheme: str, rate: float, by_path: float = 0.0, **more: object) -> Tab
 
 
 def beside(competing_share: float, **flow: object) -> Table:
-    """Two flows that compete from 1 to 10 s, of which the second has a share."""
+    """Return two flows that compete from 1 to 10 s; the second one has the given share."""
     run = made_up(flows=2, network={"competing_from_s": 1.0, "competing_to_s": 10.0})
     run["flows"][0]["competing_share"] = 1 - competing_share
     run["flows"][1] |= {"competing_share": competing_share, **flow}
@@ -163,20 +163,20 @@ def test_conduct_that_looks_wrong_had_no_remark(run: Table, text: str) -> None:
         lossy("cubic", 0.08, flow={"stop_s": 1.5}, sent=7_500),
         # 4 packets in flight: Reno loses 9 %
         lossy("cubic", 0.08, sent=1_000),
-        # 12 RTTs: most of them are slow start
+        # 12 RTTs are mostly slow start.
         lossy("cubic", 0.2, flow={"stop_s": 0.5}),
         made_up(flow={"retransmissions": 2_000}),
         beside(0.06),
-        # its application wants no more
+        # The application wants no more.
         beside(0.02, starvation_time_s=None),
-        # LEDBAT yields to others
+        # LEDBAT yields to other schemes.
         beside(0.02, scheme="ledbat"),
-        # CUBIC in a buffer of 1 BDP, which it drains by a half
+        # CUBIC drains half of a buffer of 1 BDP.
         made_up(
             flow={"self_inflicted_delay_p10_ms": 21.0, "queueing_delay_mean_ms": 30.0, "packets_dropped": 50},
             link={"mean_queue_delay_ms": 30.0, "max_queue_delay_ms": 40.0, "packets_dropped": 50},
         ),
-        # eight flows, of which one at a time drains its part
+        # One of eight flows at a time drains its part.
         made_up(
             flow={"self_inflicted_delay_p10_ms": 36.0, "queueing_delay_mean_ms": 38.0, "packets_dropped": 50},
             link={
@@ -197,7 +197,7 @@ def test_conduct_that_looks_wrong_had_no_remark(run: Table, text: str) -> None:
         # a slow link: five packets are a long queue
         made_up(flow={"self_inflicted_delay_p10_ms": 90.0}, link={"mean_queue_delay_ms": 90, "mean_queue_packets": 5}),
         made_up(flow={"timeouts": 2}),
-        # the path loses packets, holds them, or has room for a window of a few packets only
+        # The path loses packets, holds them, or has room only for a window of a few packets.
         made_up(flow={"timeouts": 4, "packets_dropped": 10}),
         made_up(flow={"timeouts": 4}, link={"max_queue_delay_ms": 900.0}),
         made_up(flow={"timeouts": 4}, link={"capacity_mbps": 1.0}),
@@ -228,7 +228,7 @@ def test_runs_without_a_metric_are_not_judged_by_the_rules_that_need_it() -> Non
 
 
 def test_a_path_without_delay_of_data_is_no_internal_error() -> None:
-    # all of its delay is in the direction of the ACKs: the window of a flow came out as 0, and 1 / 0 ended `show`
+    # All delay is in the direction of the ACKs: the window of a flow was 0, and 1 / 0 ended `show`.
     assert run_remarks(lossy("cubic", 0.3, flow={"owd_min_ms": 0.0, "owd_mean_ms": 0.0})) == []
 
 
@@ -248,7 +248,7 @@ def test_a_scheme_that_loses_nearly_everything_was_in_front_and_had_the_most_goo
     )
     assert sentences[2].startswith("Without blast, most goodput: 50.00 Mbit/s, cubic; ")
     assert not any("blast" in sentence.replace("Without blast", "") for sentence in sentences[1:])
-    # of two schemes one is left, and it is compared with nobody
+    # One of two schemes remains, and is compared with no other.
     sentences = findings(experiment(), runs[:2])
     assert sentences[1].startswith("cubic carries 50.00 Mbit/s of goodput on p")
 
@@ -294,7 +294,7 @@ ack = [{ kind = "delay", delay_ms = 20.0 }]
         (["cubic", "copa", "udp-cbr"], "", {"udp-cbr"}),
         # a tenth is lost at random
         (["cubic", "reno", "bbr", "copa"], ', { kind = "loss", probability = 0.1 }', set()),
-        # each packet is late by up to 15 ms
+        # Each packet is late by up to 15 ms.
         (
             ["cubic", "reno", "bbr", "copa"],
             ', { kind = "jitter", distribution = "uniform", mean_ms = 5.0, deviation_ms = 5.0 }',

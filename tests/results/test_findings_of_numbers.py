@@ -1,4 +1,4 @@
-"""The sentences on made-up numbers, which no run gives on demand: whatever they are, no sentence is false."""
+"""Tests of sentences on made-up numbers, which no run gives on demand: no sentence may be false."""
 
 import math
 import re
@@ -90,7 +90,7 @@ def synthetic(
 
 
 def beside(goodputs: Sequence[float], delays: Sequence[float]) -> list[dict[str, Any]]:
-    """Five runs of `a` at 10 Mbit/s and 50 ms, and of `b` at as much more as given, with the same seeds."""
+    """Return five runs of `a` at 10 Mbit/s and 50 ms, and of `b` with the given differences and the same seeds."""
     runs = []
     for number, (more, later) in enumerate(zip(goodputs, delays, strict=True), 1):
         wobble = 0.1 * number
@@ -101,7 +101,7 @@ def beside(goodputs: Sequence[float], delays: Sequence[float]) -> list[dict[str,
 
 
 def test_what_is_probable_by_itself_alone_is_not_told_where_two_differences_are_judged() -> None:
-    """Of the difference in goodput it is 0.039 (Student's t, 4 degrees of freedom); twice that is not below 5 %."""
+    """The goodput's difference has p = 0.039 (Student's t, 4 degrees of freedom); twice that is not below 5 %."""
     mean, scatter = 1.0, 1.0 / 3.02 * math.sqrt(5)
     unit = [-1.2649, -0.6325, 0.0, 0.6325, 1.2649]  # their standard deviation is 1
     goodputs, delays = [mean + scatter * deviation for deviation in unit], [0.5, -0.4, 0.1, -0.3, 0.2]
@@ -152,7 +152,7 @@ def results_of_anything(draw: st.DrawFn) -> list[dict[str, Any]]:
 
 
 def candidates(runs: list[dict[str, Any]]) -> set[float]:
-    """Every number that a sentence may have: means, their bounds, differences of those, and counts."""
+    """Return every number that a sentence may have: means, their bounds, their differences, and counts."""
     groups = [group for group in repetitions(runs).values() if group.good]
     values = {float(count) for count in range(len(runs) + 5)} | {100.0}
     for key in {key for group in groups for key in group.values}:
@@ -177,7 +177,7 @@ def candidates(runs: list[dict[str, Any]]) -> set[float]:
 
 
 def ends(first: Repetitions, other: Repetitions, key: MetricKey) -> set[float]:
-    """The interval of a difference, from scratch."""
+    """Return the interval of a difference, computed anew."""
     difference = compare.tested(first, other, key)[1]
     return set() if difference is None else {difference[0], difference[1], -difference[0], -difference[1]}
 
@@ -202,12 +202,12 @@ def test_whatever_the_numbers_are_they_are_those_of_the_runs(runs: list[dict[str
 
 
 def numbers(text: str) -> list[float]:
-    """The numbers of a sentence, without those in names."""
+    """Return the numbers of a sentence, without those in names."""
     return [float(number) for number in re.findall(r"(?<![\w.-])-?\d+(?:\.\d+)?(?:e[-+]\d+)?(?![\w-])", text)]
 
 
 def close(number: float, value: float) -> bool:
-    """Whether a number is the value as it is written: with up to three decimals, or four digits."""
+    """Return True if a number is the value as written, with up to three decimals or four digits."""
     return any(math.isclose(number, round(value, digits), rel_tol=1e-9, abs_tol=1e-12) for digits in range(12)) or (
         value != 0 and math.isclose(number, float(f"{value:.4g}"), rel_tol=1e-9)
     )
@@ -257,7 +257,7 @@ def test_who_sends_little_is_not_compared_by_delay(slow: float, least: str, amon
     text = " ".join(findings(experiment(), alone))
     delay = {"b": 40.0, "c": 20.0}[least]
     assert f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}: {least} ({delay} ms)" in text
-    # on the other path all carry the same
+    # On the other path all schemes carry the same goodput.
     several = [*alone, *(run(scheme, "q", 4.0, goodput) for scheme, goodput in (("a", 9.0), ("b", 8.0), ("c", 7.0)))]
     text = " ".join(findings(experiment(), several))
     quantity = f"least p95 one-way delay{f'{among} of the most goodput' if among else ''}"

@@ -1,4 +1,4 @@
-"""The index of results, read column by column; it is made anew where it cannot be trusted."""
+"""Tests of the index of results, which is read column by column, and made anew if it cannot be trusted."""
 
 import json
 import shutil
@@ -22,14 +22,14 @@ def _results(shelf: Shelf, tmp_path: Path) -> Path:
 
 
 def goodputs(directory: Path) -> dict[tuple[str, int], float]:
-    """Return the goodput of each run by scheme and number, as the index has it."""
+    """Return the goodput of each run by scheme and number, from the index."""
     with closing(RunsIndex(open_results(directory))) as index:
         column = index.metric("goodput_mbps")
         return {(run.scheme, run.run): value for run, value in zip(index.runs, column, strict=True)}
 
 
 def truth(directory: Path) -> dict[tuple[str, int], float]:
-    """Return the same from the files of the runs."""
+    """Return the goodput of each run from the files of the runs."""
     runs = dumbbell.open(directory).runs
     return {(run.scheme, run.run): float(run.statistics["network"]["goodput_mbps"]) for run in runs}  # type: ignore[arg-type]
 
@@ -66,7 +66,7 @@ def foreign(file: Path) -> None:
 
 
 def endless_view(file: Path) -> None:
-    """A view in the place of a table, which never ends."""
+    """Put an endless view in the place of a table."""
     with closing(sqlite3.connect(file)) as connection:
         connection.executescript(
             "PRAGMA foreign_keys = OFF; DROP TABLE metric; CREATE VIEW metric AS WITH RECURSIVE n(i) AS (SELECT 1 UNION"

@@ -1,4 +1,4 @@
-"""`results.sqlite` as somebody may have made it: it costs little, executes nothing, and `verify` says what is wrong."""
+"""Tests of a foreign `results.sqlite`: it costs little, executes nothing, and `verify` reports its faults."""
 
 import os
 import sqlite3
@@ -77,7 +77,7 @@ def test_verify_tells_an_index_that_says_something_else(
 
 
 def computed_column(results: Path) -> None:
-    """Six rows that are gigabytes when they are read."""
+    """Write six rows that become gigabytes when they are read."""
     change(
         results,
         "DROP TABLE parameter",

@@ -1,4 +1,4 @@
-"""Numbers behind means: intervals that hold, ranges where none does, and differences between two results."""
+"""Tests of intervals and ranges behind means, and of differences between two results."""
 
 import json
 import math
@@ -19,7 +19,7 @@ Draw = Callable[[random.Random], float]
 
 
 def coverage_percent(draw: Draw, truth: float, count: int) -> float:
-    """How many intervals of samples of `count` contain the true mean: percent of 4000, standard error 0.34."""
+    """Return the percentage of 4000 intervals, from samples of `count`, that contain the true mean; error 0.34."""
     generator = random.Random(count)
     hits = []
     for _ in range(4000):
@@ -55,7 +55,7 @@ def test_brackets_are_intervals_and_parentheses_are_ranges() -> None:
 
 
 def side(values: dict[str, list[float]], seeds: bool = True) -> tuple[list[str], list[dict[str, Any]]]:
-    """Runs of schemes on one path, each with its throughput."""
+    """Return runs of schemes on one path, each with its throughput."""
     runs = [
         {
             "path": "p",
@@ -128,7 +128,7 @@ def test_what_runs_would_show_is_shown_in_80_of_100_cases(is_paired: bool) -> No
             result_rows += compare_runs(side({"a": first}, seeds=is_paired), side({"a": other}, seeds=is_paired), None)
         return result_rows
 
-    # of the true scatter: what a typical sample says
+    # A typical sample has the true scatter.
     would_show = statistics.median(row["would_show"] for row in rows(0.0, 12))
     assert 0.75 < fmean(row["p"] < 0.05 for row in rows(would_show, 12)) < 0.88
     takes = round(statistics.median(row["runs_for_effect"] for row in rows(0.0, 12)))
@@ -147,7 +147,7 @@ QUIET = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "3")
 
 
 def throughputs(folder: Path, out: str) -> list[float]:
-    """Of each run."""
+    """Return the throughput of each run."""
     files = sorted((folder / out / "runs").rglob("stats.json"))
     return [json.loads(file.read_text())["network"]["throughput_mbps"] for file in files]
 

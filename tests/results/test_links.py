@@ -1,4 +1,4 @@
-"""Links, pipes and journals among somebody's files: none makes dumbbell read, change or remove another file."""
+"""Tests of links, pipes and journals in a directory: none makes dumbbell read, change or remove another file."""
 
 import json
 import os
@@ -19,7 +19,7 @@ from support.commands.command import Dumbbell
 
 
 def journal_that_removes(victim: Path, index: Path) -> Path:
-    """A journal beside a database that makes SQLite remove a file (https://sqlite.org/fileformat.html)."""
+    """Write a journal beside a database that makes SQLite remove a file (https://sqlite.org/fileformat.html)."""
     connection = sqlite3.connect(index)
     connection.execute("PRAGMA journal_mode = DELETE")
     connection.execute("CREATE TABLE unwanted (x)")
@@ -68,7 +68,7 @@ def test_a_database_of_many_is_no_link(dumbbell: Dumbbell, once: Dumbbell, folde
     once(*run, "one", "--db-path", "real.sqlite")
     victim = folder / "thesis.txt"
     victim.write_text("years of work")
-    # beside the file that a link leads to, SQLite finds this one
+    # SQLite finds this journal beside the file that a link leads to.
     journal_that_removes(victim, folder / "real.sqlite")
     target = victim if suffix else folder / "real.sqlite"
     (folder / f"all.sqlite{suffix}").symlink_to(target)
