@@ -1,7 +1,9 @@
-//! Makes the lists of controllers: what lies in `src/schemes` and `src/learned` is a module, and its `ENTRY` is in the registry.
+//! Generates the lists of controllers: each file or folder in `src/schemes` and `src/learned` becomes a module, and its
+//! `ENTRY` joins the registry.
 //!
-//! A controller is a file `NAME.rs`, or a folder with a `mod.rs`. Nothing else names it in Rust. The list names files
-//! relative to its own place: a build that is kept for another clone must not read the files of this one.
+//! A controller is a file `NAME.rs`, or a folder with a `mod.rs`. Nothing else in Rust names the controller. The list
+//! names files relative to its own place. So a build that is reused for another clone does not read the files of this
+//! clone.
 
 #![allow(clippy::disallowed_methods, reason = "a build script reads and writes files")]
 
@@ -12,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // As the system resolves `..`: with links and `..` in the target's name, too.
+    // Like the system's resolution of `..`: links and `..` in the target's name are resolved, too.
     let source = fs::canonicalize(Path::new(&env::var("CARGO_MANIFEST_DIR")?).join("src"))?;
     let out = fs::canonicalize(env::var("OUT_DIR")?)?;
     for folder in ["schemes", "learned"] {
@@ -22,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// The modules of a folder, and the list of their entries, for a file in `out`.
+/// Returns the code for the modules of `folder` and for the list of their entries, as a file in `out` includes it.
 fn listed(folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {
@@ -43,7 +45,7 @@ fn listed(folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
     Ok(code)
 }
 
-/// The path of `file` as seen from the folder `from`.
+/// Returns the path of `file` relative to the folder `from`.
 fn relative(file: &Path, from: &Path) -> PathBuf {
     let shared = file.components().zip(from.components()).take_while(|(one, other)| one == other).count();
     let up = from.components().skip(shared).map(|_| "..");

@@ -1,4 +1,4 @@
-//! A policy and whoever acts for it, which together are a controller.
+//! Controllers that consist of a policy and of a decision maker, for example a network.
 
 use crate::agent::Agent;
 use crate::network::Network;
@@ -8,21 +8,22 @@ use crate::{Ack, Control, Controller, Ecn, FieldSink, Loss, Sent, Timeout};
 use core::fmt::Debug;
 use units::{Span, Time};
 
-/// A policy and whoever acts for it: a network, a trainer, somebody outside. What acts is a controller.
+/// Policy together with its decision maker: a network, a trainer or an external program. Every such pair is a
+/// controller.
 pub trait Acting: Debug + Send {
-    /// The type of the policy.
+    /// Type of the policy.
     type Policy: Policy + ?Sized;
 
-    /// The policy.
+    /// Returns the policy.
     fn policy(&self) -> &Self::Policy;
 
-    /// The policy, to be told what happened.
+    /// Returns the policy, which receives the events.
     fn policy_mut(&mut self) -> &mut Self::Policy;
 
-    /// Acts if it is time to; called after every event.
+    /// Decides if a decision is due; called after every event.
     fn ask(&mut self, now: Time);
 
-    /// As of [`Controller`]. An agent counts events, each before the policy is told.
+    /// Like [`Controller::agent`]. An agent counts each event before the policy receives the event.
     fn agent(&mut self) -> Option<&mut Agent> {
         None
     }
@@ -96,7 +97,7 @@ impl<A: Acting> Controller for A {
     }
 }
 
-/// A policy and the network that acts for it.
+/// Policy and the network that decides for it.
 #[derive(Debug)]
 pub(crate) struct Learned<P> {
     pub(crate) policy: P,

@@ -1,20 +1,20 @@
-//! An agent: a learned scheme whose decisions are made outside, by an environment or a trainer.
+//! Agents: learned schemes whose decisions come from an environment or a trainer instead of a network.
 //!
-//! It is the policy of the scheme without its network. When an observation falls due, the driver stops before the flow
-//! sends anything under the old control, somebody decides, and the driver goes on: [`Agent::is_waiting`], [`Agent::act`].
-//! A policy whose observations fall due with an ACK or its own timer then acts as under its network, bit for bit; what
-//! else happens in the call that made it due is told to it before it acts.
+//! An agent is the policy of a scheme without the network. When an observation falls due, the driver stops before the
+//! flow sends anything under the old control. The environment decides, and the driver continues: [`Agent::is_waiting`],
+//! [`Agent::act`]. A policy whose observations fall due with an ACK or with its own timer acts as under its network,
+//! bit for bit. The policy receives the remaining events of the same call before it acts.
 
 use crate::policy::Policy;
 use crate::steps::{StepValues, Steps};
 use crate::{STEP_FIELDS, Start};
 use units::Time;
 
-/// A policy that waits for decisions from outside.
+/// Policy that waits for external decisions.
 #[derive(Debug)]
 pub struct Agent {
     policy: Box<dyn Policy>,
-    /// None of policies that count themselves.
+    /// Counters of the step; `None` if the policy counts its own steps.
     steps: Option<Steps>,
     values: StepValues,
     observation: Vec<f32>,
@@ -23,7 +23,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// An agent for a flow that starts as told.
+    /// Returns an agent for a flow with the start conditions `start`.
     pub(crate) fn new(policy: impl Policy + 'static, start: &Start) -> Self {
         Self {
             observation: vec![0.0; policy.inputs()],
@@ -35,44 +35,44 @@ impl Agent {
         }
     }
 
-    /// Length of an observation.
+    /// Returns the length of an observation.
     pub fn inputs(&self) -> usize {
         self.policy.inputs()
     }
 
-    /// Length of an action.
+    /// Returns the length of an action.
     pub fn outputs(&self) -> usize {
         self.policy.outputs()
     }
 
-    /// Whether a decision is due: nothing is sent until [`act`](Self::act).
+    /// Returns true if a decision is due. Nothing is sent until [`act`](Self::act).
     pub const fn is_waiting(&self) -> bool {
         self.is_waiting
     }
 
-    /// What was seen when the latest decision fell due; zeros before the first.
+    /// Returns the observation for the latest decision; zeros before the first decision.
     pub fn observation(&self) -> &[f32] {
         &self.observation
     }
 
-    /// What happened in the step that the latest decision ended.
+    /// Returns the counters of the step that the latest decision ended.
     pub const fn values(&self) -> &StepValues {
         &self.values
     }
 
-    /// How many decisions have fallen due.
+    /// Returns the number of decisions that have fallen due.
     pub const fn decisions(&self) -> u64 {
         self.decisions
     }
 
-    /// Decides; nothing happens where nothing is due.
+    /// Applies a decision; has no effect if no decision is due.
     pub fn act(&mut self, now: Time, action: &[f32]) {
         if core::mem::take(&mut self.is_waiting) {
             self.policy.act(now, action);
         }
     }
 
-    /// Ends the step at `now`, though no decision is due: the run is over.
+    /// Ends the step at `now` without a decision, at the end of the run.
     pub fn close(&mut self, now: Time) {
         self.policy.end(now);
         self.take_values(now);
@@ -86,7 +86,7 @@ impl Agent {
         &mut *self.policy
     }
 
-    /// Looks whether a decision is due.
+    /// Checks whether a decision is due.
     pub(crate) fn ask(&mut self, now: Time) {
         if self.is_waiting {
             return;

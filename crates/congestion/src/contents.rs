@@ -1,4 +1,4 @@
-//! The bytes of a file, together with what a controller has read from them.
+//! Bytes of a file, with the value that a controller has parsed from them.
 
 use core::any::Any;
 use core::fmt::{self, Debug, Formatter};
@@ -6,8 +6,7 @@ use core::ops::Deref;
 use std::sync::{Arc, OnceLock};
 use strict_input::Refusal;
 
-/// The contents of a file. Clones share them and what was made of them: a thousand flows that one file tells what to do
-/// hold it once.
+/// Contents of a file. Clones share the bytes and the parsed value: a thousand flows with one file store it once.
 #[derive(Clone)]
 pub struct Contents(Arc<Held>);
 
@@ -17,7 +16,7 @@ struct Held {
 }
 
 impl Contents {
-    /// Returns what `make` makes of the bytes. A clone returns what was made first.
+    /// Returns the value that `make` parses from the bytes. A clone returns the value of the first call.
     ///
     /// # Errors
     /// The error that `make` returns.
@@ -30,7 +29,7 @@ impl Contents {
             return Ok(made);
         }
         let made = Arc::new(make(self)?);
-        // What somebody else made of them first stays: it is the same, or something else that is needed as often.
+        // A value that another thread or another type stored first stays: it is equal, or needed equally often.
         let _ = self.0.made.set(Arc::<T>::clone(&made));
         Ok(made)
     }

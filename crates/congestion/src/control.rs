@@ -1,17 +1,17 @@
-//! What a controller is built from, what it allows, and how it shows its state.
+//! Values that a controller starts from, limits that it sets, and the interface that shows its state.
 
 use units::{Rate, Span, Time};
 
-/// What a sender tells the scheme's [`ReceiverHalf`](crate::ReceiverHalf) with one packet: two words whose format is
-/// the scheme's own. Their bytes on the wire are part of the transport's header.
+/// Message of a sender to the scheme's [`ReceiverHalf`](crate::ReceiverHalf), one for each packet: two words in the
+/// scheme's own format. The transport's header includes the bytes of the message.
 pub type Message = [u64; 2];
 
-/// Input of the constructor of a controller.
+/// Input of a controller's constructor.
 #[derive(Clone, Debug)]
 pub struct Start {
     /// Time of the flow's start.
     pub now: Time,
-    /// Payload of a full packet, bytes, without headers: what it counts in every window and rate.
+    /// Payload of a full packet, bytes, without headers: the unit of every window and rate.
     pub mss_bytes: u32,
     /// Initial window of the transport, payload bytes.
     pub initial_window_bytes: u64,
@@ -19,35 +19,35 @@ pub struct Start {
     pub seed: u64,
 }
 
-/// Limits that a controller sets: window, rate, time of the next call.
+/// Limits that a controller sets: window, rate and time of the next call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Control {
-    /// Most payload bytes in flight, retransmissions and fillers included, headers not; `u64::MAX` for no limit. During
-    /// an episode another window may count (see the module's head).
+    /// Maximum payload bytes in flight, with retransmissions and fillers, without headers; `u64::MAX` for no limit.
+    /// During an episode the transport may use another window (see the head of `controller.rs`).
     pub window_bytes: u64,
-    /// Pacing rate, payload bits per second: a packet of `n` payload bytes keeps the next one waiting `8 n / pacing`,
-    /// whatever its headers; `None` sends as fast as the window opens.
+    /// Pacing rate, payload bits per second: a packet of `n` payload bytes delays the next one by `8 n / pacing`,
+    /// regardless of its headers. With `None`, packets leave as soon as the window allows.
     pub pacing: Option<Rate>,
-    /// Most payload bytes that may leave back to back when pacing; 0 means one packet.
+    /// Maximum payload bytes that may leave back to back when pacing; 0 means one packet.
     pub burst_bytes: u64,
-    /// Time of the next call of [`Controller::on_wake`](crate::Controller::on_wake); [`Time::NEVER`]: none.
+    /// Time of the next call of [`Controller::on_wake`](crate::Controller::on_wake); [`Time::NEVER`] for no call.
     pub wake_at: Time,
-    /// Bitrate a live encoder is to produce, payload bits; `None` for controllers that know nothing of encoders: the
-    /// transport derives it from window and pacing then.
+    /// Target bitrate of a live encoder, payload bits. `None` for controllers without encoder support: the transport
+    /// then derives the bitrate from window and pacing.
     pub media_rate: Option<Rate>,
-    /// Size of packets without application data (probes, heartbeats; 0 is allowed), sent as window and pacing admit
-    /// whenever no packet of the application may leave; `None` for no such packets. They count in the window.
+    /// Size of packets without application data (probes, heartbeats; 0 is allowed). They leave when window and pacing
+    /// allow a packet but the application has none to send. They count in the window. `None` for no such packets.
     pub filler_bytes: Option<u32>,
-    /// A frame of a live source whose first byte has waited longer than this to be sent is dropped whole, and the
-    /// encoder told to make a key frame; `None` drops none. A frame that has begun to leave is finished.
+    /// Maximum time that the first byte of a live source's frame may wait. A frame that waits longer is dropped as a
+    /// whole, and the encoder makes a key frame. A frame whose sending has begun is finished. `None` drops no frame.
     pub max_frame_wait: Option<Span>,
-    /// Whether the controller itself limits the sender: delivery-rate samples of packets that are sent meanwhile, and
-    /// until what was in flight at the end of it has arrived, are marked as application-limited.
+    /// True if the controller itself limits the sender. Delivery-rate samples are then marked as application-limited,
+    /// until all packets in flight at the end of the limitation have arrived.
     pub app_limited: bool,
 }
 
 impl Control {
-    /// A window without pacing and without timer.
+    /// Returns a window without pacing and without timer.
     pub const fn window(window_bytes: u64) -> Self {
         Self {
             window_bytes,
@@ -62,8 +62,8 @@ impl Control {
     }
 }
 
-/// Receives a controller's state, field by field.
+/// Receiver of a controller's state, field by field.
 pub trait FieldSink {
-    /// One field: `name` and `unit` are constants of the controller, `value` its present value.
+    /// Receives one field. `name` and `unit` are constants of the controller, `value` is the present value.
     fn put(&mut self, name: &'static str, unit: &'static str, value: f64);
 }

@@ -1,50 +1,50 @@
-//! Events that a controller is told.
+//! Events that a controller receives.
 
 use units::{Rate, Span, Time};
 
-/// A packet was sent.
+/// Departure of a packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// Now.
+    /// Present time.
     pub now: Time,
     /// Packet number: increases by one per transmission, never reused.
     pub number: u64,
-    /// Payload bytes of this packet: what windows and pacing count for it.
+    /// Payload bytes of this packet, as windows and pacing count them.
     pub bytes: u32,
     /// Payload bytes in flight, this packet included.
     pub in_flight_bytes: u64,
-    /// Whether the packet carries data that was sent before.
+    /// True if the packet carries data that was sent before.
     pub retransmission: bool,
-    /// Whether the packet carries no application data ([`Control::filler_bytes`](crate::Control::filler_bytes)).
+    /// True if the packet carries no application data ([`Control::filler_bytes`](crate::Control::filler_bytes)).
     pub filler: bool,
-    /// The frame of a live source that the payload belongs to ([`Frame::number`]); 0 for other applications and
-    /// fillers. A packet never carries payload of two frames.
+    /// Frame of a live source that the payload belongs to ([`Frame::number`]); 0 for other applications and fillers. A
+    /// packet never carries payload of two frames.
     pub frame: u32,
-    /// Whether the frame ends with this packet.
+    /// True if the frame ends with this packet.
     pub frame_end: bool,
-    /// Retransmission timeouts that have passed since the packet before, with nothing in flight; 0 for every other packet, and
-    /// where the transport lets no window decay (`restart_window`).
+    /// Number of retransmission timeouts that fit into the idle time before this packet, with nothing in flight. 0 for
+    /// every other packet, and if the transport lets no window decay (`restart_window`).
     pub idle_timeouts: u32,
 }
 
-/// A live source wrote a frame.
+/// Frame that a live source wrote.
 #[derive(Clone, Copy, Debug)]
 pub struct Frame {
-    /// Now.
+    /// Present time.
     pub now: Time,
-    /// Its number, from 1: the one that [`Sent::frame`] names.
+    /// Number of the frame, from 1: the value of [`Sent::frame`].
     pub number: u32,
-    /// Its payload bytes.
+    /// Payload bytes of the frame.
     pub bytes: u64,
-    /// Whether it is a key frame.
+    /// True for a key frame.
     pub key: bool,
-    /// Payload bytes that wait to be sent, this frame included.
+    /// Payload bytes that wait to be sent, with this frame.
     pub queued_bytes: u64,
     /// Waiting time of the oldest frame in the queue.
     pub queue_delay: Span,
 }
 
-/// One newly acknowledged packet; laid out as plug-ins see it, which are given these very packets.
+/// Newly acknowledged packet. Plug-ins receive these very packets, so the layout is that of the C interface.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct AckedPacket {
@@ -52,17 +52,17 @@ pub struct AckedPacket {
     pub number: u64,
     /// Time of sending (sender's clock).
     pub sent_at: Time,
-    /// When it arrived (receiver's clock; the offset between the clocks is unknown).
+    /// Time of arrival (receiver's clock; the offset between the clocks is unknown).
     pub received_at: Time,
-    /// Payload bytes lost on the connection, in all, when this packet was sent.
+    /// Total payload bytes lost on the connection when this packet was sent.
     pub lost_at_send_bytes: u64,
     /// Payload bytes in flight just after this packet was sent.
     pub in_flight_at_send_bytes: u64,
     /// Payload bytes counted for this packet.
     pub bytes: u32,
-    /// Whether it carried retransmitted data.
+    /// True if the packet carried retransmitted data.
     pub retransmission: bool,
-    /// Whether it had been declared lost before (a spurious loss).
+    /// True if the packet had been declared lost before (a spurious loss).
     pub was_lost: bool,
     /// True if the packet arrived with a CE mark. If the ACK that carried its mark was lost, this is false even for a
     /// marked packet; [`Ecn::ce_packets`] counts that packet too.
@@ -70,42 +70,43 @@ pub struct AckedPacket {
 }
 
 impl AckedPacket {
-    /// One-way delay in ns with the unknown clock offset in it: only differences mean anything.
+    /// Returns the one-way delay plus the unknown clock offset, ns: only differences have a meaning.
     pub fn one_way_delay_ns(&self) -> i64 {
         self.received_at.as_ns() as i64 - self.sent_at.as_ns() as i64
     }
 }
 
-/// A delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation, section 3).
+/// Delivery-rate sample (draft-cheng-iccrg-delivery-rate-estimation, section 3).
 #[derive(Clone, Copy, Debug, Default)]
 pub struct RateSample {
     /// Payload bytes delivered over the interval.
     pub delivered_bytes: u64,
-    /// The longer of the send and the ACK interval.
+    /// Longer one of the send interval and the ACK interval.
     pub interval: Span,
-    /// `delivered_bytes` over `interval`: payload bits per second.
+    /// `delivered_bytes` over `interval`, payload bits per second.
     pub rate: Rate,
-    /// Payload bytes delivered in all when the newest acknowledged packet was sent.
+    /// Total payload bytes delivered when the newest acknowledged packet was sent.
     pub prior_delivered_bytes: u64,
     /// Payload bytes lost over the interval.
     pub lost_bytes: u64,
     /// Payload bytes in flight just after the newest acknowledged packet was sent.
     pub in_flight_at_send_bytes: u64,
-    /// Whether the sample was taken while the application limited the sender.
+    /// True if the application limited the sender during the sample.
     pub app_limited: bool,
 }
 
-/// At least one packet was newly acknowledged.
+/// Acknowledgement of at least one new packet.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack<'a> {
-    /// Now.
+    /// Present time.
     pub now: Time,
-    /// Newly acknowledged packets, in ascending packet number; empty only if the ACK brings nothing but feedback of the
-    /// scheme's receiver-side half.
+    /// Newly acknowledged packets, in ascending packet number; empty only if the ACK carries nothing but feedback of
+    /// the scheme's receiver-side half.
     pub packets: &'a [AckedPacket],
-    /// Sum of their payload bytes, selectively acknowledged ones and retransmissions included.
+    /// Sum of the packets' payload bytes, with selectively acknowledged packets and retransmissions.
     pub acked_bytes: u64,
-    /// Payload bytes that a window grows by: those, unless the transport counts them as the stream is completed.
+    /// Payload bytes that a window grows by: `acked_bytes`, unless the transport counts bytes when the stream is
+    /// completed.
     pub growth_bytes: u64,
     /// Payload bytes declared lost by this same ACK (already reported through `on_loss`).
     pub lost_bytes: u64,
@@ -115,63 +116,63 @@ pub struct Ack<'a> {
     pub srtt: Span,
     /// RTT variation.
     pub rttvar: Span,
-    /// Smallest RTT of the connection's life.
+    /// Minimum RTT since the connection began.
     pub min_rtt: Span,
-    /// Delay the receiver reports to have held this ACK.
+    /// Delay of this ACK at the receiver, as the receiver reports it.
     pub ack_delay: Span,
     /// Payload bytes in flight before this ACK was processed.
     pub in_flight_before_bytes: u64,
     /// Payload bytes in flight now: sent, neither acknowledged nor declared lost.
     pub in_flight_bytes: u64,
-    /// Most payload bytes in flight at any moment since the start of the previous round trip.
+    /// Maximum of the payload bytes in flight since the start of the previous round trip.
     pub peak_in_flight_bytes: u64,
-    /// Whether the controller's window limited sending since the previous round trip: not the application, nor the pacer, nor a
-    /// window or buffer that the user or the receiver has set.
+    /// True if the controller's window limited sending since the previous round trip. False if the limit was the
+    /// application, the pacer, or a window or buffer set by the user or the receiver.
     pub window_limited: bool,
-    /// Whether the pacer kept packets back since the previous round trip that would have filled the controller's window: the
-    /// window is not underused then (RFC 9002 7.8).
+    /// True if, since the previous round trip, the pacer kept back packets that would have filled the controller's
+    /// window. The window is not underused then (RFC 9002 7.8).
     pub pacing_limited: bool,
-    /// Whether the application had nothing to send although the window had room, and what was in flight then has not
-    /// arrived. This ACK's packets count as arrived; the application may have more by now.
+    /// True if the application had nothing to send although the window had room, and the packets in flight at that time
+    /// have not arrived. This ACK's packets count as arrived; the application may have more data by now.
     pub app_limited: bool,
-    /// Payload bytes delivered on the connection in all, each transmission that arrived counted.
+    /// Total payload bytes delivered on the connection; each transmission that arrived counts.
     pub delivered_bytes: u64,
     /// Delivery-rate sample, if valid.
     pub rate: Option<RateSample>,
-    /// Whether a round trip ended with this ACK: a packet sent after the previous round's end was acknowledged.
+    /// True if a round trip ended with this ACK: a packet sent after the previous round's end was acknowledged.
     pub round_start: bool,
-    /// Whether an episode is going on that a loss or a mark began (an ACK that ends it has `false`, and so has every
-    /// ACK after a timeout). The transport reduces nothing of the controller's window meanwhile.
+    /// True during an episode that a loss or a mark began. False in the ACK that ends the episode and in every ACK
+    /// after a timeout. During the episode the transport does not reduce the controller's window.
     pub in_recovery: bool,
-    /// Packet number the next transmission will get.
+    /// Packet number of the next transmission.
     pub next_number: u64,
-    /// Payload bytes that the application has written and that wait to be sent; `u64::MAX` if it always has more.
+    /// Payload bytes written by the application that wait to be sent; `u64::MAX` if the application always has more.
     pub queued_bytes: u64,
-    /// How long the oldest frame of a live source has been waiting to be sent; zero for other applications.
+    /// Time that the oldest frame of a live source has been waiting to be sent; zero for other applications.
     pub queue_delay: Span,
-    /// What the receiver-side half of the scheme put into the ACK; empty without one.
+    /// Feedback of the scheme's receiver-side half in this ACK; empty without one.
     pub feedback: &'a [u8],
-    /// The receiver has the stream complete up to here, payload bytes from its beginning: TCP's cumulative
-    /// acknowledgement. Zero where nothing is sent again.
+    /// Payload bytes of the stream that the receiver has completely, from its beginning: TCP's cumulative
+    /// acknowledgement. Zero for transports without retransmissions.
     pub complete_bytes: u64,
-    /// The stream has been sent up to here, payload bytes from its beginning; what is sent again does not count twice.
+    /// Payload bytes of the stream that have been sent, from its beginning. Retransmitted bytes count once.
     pub sent_bytes: u64,
 }
 
 impl Ack<'_> {
-    /// The newest acknowledged packet. Panics if there is none: for schemes without a receiver-side half.
+    /// Returns the newest acknowledged packet. Panics if there is none; meant for schemes without a receiver-side half.
     pub fn newest(&self) -> &AckedPacket {
         &self.packets[self.packets.len() - 1]
     }
 
-    /// Whether packets beyond one that is missing have arrived (Linux: the state Disorder, and what follows it). False
-    /// where nothing is sent again.
+    /// Returns true if packets beyond a missing one have arrived (Linux: the state Disorder and the states after it).
+    /// False for transports without retransmissions.
     pub fn has_hole(&self) -> bool {
         self.complete_bytes != 0 && self.sent_bytes - self.complete_bytes > self.in_flight_bytes
     }
 
-    /// Whether a window-based controller may grow `window_bytes`: what grows is what was used. Linux lets slow start grow
-    /// while the window is less than twice what was really in flight.
+    /// Returns true if a window-based controller may grow `window_bytes`, because the window was used. In slow start,
+    /// Linux allows growth while the window is less than twice the bytes really in flight.
     pub fn may_grow(&self, window_bytes: u64, in_slow_start: bool) -> bool {
         self.window_limited
             || self.pacing_limited
@@ -179,32 +180,32 @@ impl Ack<'_> {
     }
 }
 
-/// Packets were declared lost.
+/// Packets that were declared lost.
 #[derive(Clone, Copy, Debug)]
 pub struct Loss<'a> {
-    /// Now.
+    /// Present time.
     pub now: Time,
-    /// The lost packets, in ascending packet number; `received_at` is meaningless.
+    /// Lost packets, in ascending packet number; `received_at` has no meaning.
     pub packets: &'a [AckedPacket],
-    /// Sum of their payload bytes.
+    /// Sum of the packets' payload bytes.
     pub lost_bytes: u64,
-    /// Payload bytes in flight before they were taken out.
+    /// Payload bytes in flight with the lost packets.
     pub in_flight_before_bytes: u64,
-    /// Payload bytes in flight now.
+    /// Payload bytes in flight without the lost packets.
     pub in_flight_bytes: u64,
-    /// Whether this is the first loss of an episode: a lost packet was sent after the previous episode began. The
-    /// window is the controller's to reduce, here and once; the transport reads it right after this call.
+    /// True for the first loss of an episode: a lost packet was sent after the previous episode began. The controller
+    /// reduces its window here, once. The transport reads the window right after this call.
     pub new_episode: bool,
-    /// Whether an ACK revealed them whose [`Controller::on_ack`](crate::Controller::on_ack) follows at once; otherwise a timer did, or an ACK that
-    /// acknowledges nothing new.
+    /// True if the losses come from an ACK whose [`Controller::on_ack`](crate::Controller::on_ack) follows at once.
+    /// Otherwise they come from a timer, or from an ACK that acknowledges nothing new.
     pub by_ack: bool,
     /// Smoothed RTT.
     pub srtt: Span,
-    /// Packet number the next transmission will get.
+    /// Packet number of the next transmission.
     pub next_number: u64,
 }
 
-/// Timer that fired.
+/// Kind of timer that fired.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TimeoutKind {
     /// TCP's retransmission timeout: everything outstanding is declared lost.
@@ -213,36 +214,36 @@ pub enum TimeoutKind {
     PersistentCongestion,
 }
 
-/// Smallest window after a retransmission timeout, packets (RFC 5681 3.1, loss window).
+/// Minimum window after a retransmission timeout, packets (RFC 5681 3.1, loss window).
 const LOSS_WINDOW: f64 = 1.0;
 
-/// Smallest window after persistent congestion, packets (RFC 9002 7.2, 7.6.2).
+/// Minimum window after persistent congestion, packets (RFC 9002 7.2, 7.6.2).
 const MIN_WINDOW: f64 = 2.0;
 
-/// The connection is in serious trouble. A retransmission timeout has declared everything outstanding lost; persistent
-/// congestion was found with losses that [`Controller::on_loss`](crate::Controller::on_loss) has just reported.
+/// Timeout of the connection. A retransmission timeout has declared everything outstanding lost. Persistent congestion
+/// follows from losses that [`Controller::on_loss`](crate::Controller::on_loss) has just reported.
 #[derive(Clone, Copy, Debug)]
 pub struct Timeout {
-    /// Now.
+    /// Present time.
     pub now: Time,
-    /// Timer that fired.
+    /// Kind of timer.
     pub kind: TimeoutKind,
-    /// Whether no acknowledgement arrived since the previous timeout (a backed-off repeat).
+    /// True if no acknowledgement arrived since the previous timeout (a backed-off repeat).
     pub repeated: bool,
     /// Payload bytes in flight before the losses.
     pub in_flight_before_bytes: u64,
-    /// Packet number the next transmission will get.
+    /// Packet number of the next transmission.
     pub next_number: u64,
 }
 
 impl Timeout {
-    /// Whether the slow start threshold is to be reduced: not by a timeout that is repeated (RFC 5681 3.1), nor by persistent
-    /// congestion, whose losses have reduced the threshold already (RFC 9002 B.8).
+    /// Returns true if the slow start threshold must be reduced. A repeated timeout does not reduce it (RFC 5681 3.1).
+    /// Persistent congestion does not either, because its losses have already reduced it (RFC 9002 B.8).
     pub fn reduces_threshold(&self) -> bool {
         self.kind == TimeoutKind::Rto && !self.repeated
     }
 
-    /// The window to go on from, packets.
+    /// Returns the window after the timeout, packets.
     pub const fn window_packets(&self) -> f64 {
         match self.kind {
             TimeoutKind::Rto => LOSS_WINDOW,
@@ -251,18 +252,19 @@ impl Timeout {
     }
 }
 
-/// New CE marks were reported.
+/// New CE marks in an ACK.
 #[derive(Clone, Copy, Debug)]
 pub struct Ecn {
-    /// Now.
+    /// Present time.
     pub now: Time,
-    /// Packets newly reported as CE-marked.
+    /// Number of packets newly reported as CE-marked.
     pub ce_packets: u64,
-    /// Packets newly reported in total.
+    /// Number of packets newly reported in total.
     pub packets: u64,
-    /// When the newest packet left that the same ACK acknowledges (RFC 9002 B.7: the `sent_time` of the congestion event).
+    /// Departure time of the newest packet that the same ACK acknowledges (RFC 9002 B.7: the `sent_time` of the
+    /// congestion event).
     pub newest_sent_at: Time,
-    /// Whether this is the first mark of an episode (once per round trip). The window is the controller's to reduce.
+    /// True for the first mark of an episode (once per round trip). The controller reduces its window.
     pub new_episode: bool,
     /// Payload bytes in flight.
     pub in_flight_bytes: u64,

@@ -1,7 +1,7 @@
-//! The congestion controllers: one file per algorithm, the trait they share, their registry.
+//! Congestion controllers: one file per algorithm, their common trait, and their registry.
 //!
-//! Everything here is sans-IO: time arrives in the events, randomness comes from a seeded generator each controller
-//! owns, nothing is allocated per ACK. See `schemes/reno.rs` for the smallest complete controller.
+//! Everything here is sans-IO: time comes with the events, and randomness from a seeded generator of each controller.
+//! Nothing is allocated per ACK. See `schemes/reno.rs` for the smallest complete controller.
 
 mod acting;
 mod agent;
@@ -34,7 +34,7 @@ pub use registry::{
 };
 pub use steps::{STEP_FIELDS, StepField, StepValues, step_field};
 
-/// `RemyCCs`: their tables of rules, and the controller that follows one.
+/// `RemyCCs`: tables of rules, and the controller that follows one.
 pub mod remy {
     pub use crate::learned::remy::{
         Action, DOMAIN, Lookups, MAX_INTERSEND_MS, MAX_WINDOW, Memory, Remy, Rule, SIGNALS, Shell, Signals,

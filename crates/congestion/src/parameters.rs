@@ -6,37 +6,37 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use strict_input::Refusal;
 
-/// What values a parameter takes.
+/// Kind of values that a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ParameterKind {
     /// A real number in `min..=max`.
     Number {
-        /// Smallest allowed value.
+        /// Minimum allowed value.
         min: f64,
-        /// Largest allowed value.
+        /// Maximum allowed value.
         max: f64,
     },
     /// A whole number in `min..=max`.
     Integer {
-        /// Smallest allowed value.
+        /// Minimum allowed value.
         min: i64,
-        /// Largest allowed value.
+        /// Maximum allowed value.
         max: i64,
     },
     /// A switch.
     Flag,
-    /// One of a list of names.
+    /// Name from a list.
     Choice(&'static [&'static str]),
     /// The contents of a file: weights, a table.
     File,
 }
 
-/// A file that a parameter names. It was read by whoever drives the controller: nothing in this crate opens files.
+/// File that a parameter names. The caller has read it: nothing in this crate opens files.
 #[derive(Clone, PartialEq)]
 pub struct File {
-    /// Its name, as given.
+    /// Name as the user wrote it.
     pub name: Arc<str>,
-    /// What is in it.
+    /// Contents of the file.
     pub contents: Contents,
 }
 
@@ -46,10 +46,10 @@ impl Debug for File {
     }
 }
 
-/// Files that were read, by their names as given.
+/// Contents of files by the names that the user wrote.
 pub type Files = BTreeMap<String, Contents>;
 
-/// A parameter's value.
+/// Value of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Value {
     /// A real number.
@@ -58,31 +58,31 @@ pub enum Value {
     Integer(i64),
     /// On or off.
     Flag(bool),
-    /// One of the names of a [`ParameterKind::Choice`].
+    /// Name from the list of a [`ParameterKind::Choice`].
     Choice(&'static str),
-    /// A file; `None` if none was named.
+    /// File; `None` if no file was named.
     File(Option<File>),
 }
 
-/// A declared parameter.
+/// Declaration of a parameter.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Parameter {
     /// Name as typed after the scheme's name: `--set copa.delta=0.1`.
     pub name: &'static str,
-    /// Unit as shown to people; empty for pure numbers, flags and choices.
+    /// Unit in printed text; empty for pure numbers, flags and choices.
     pub unit: &'static str,
     /// Allowed values.
     pub kind: ParameterKind,
-    /// Value if not set.
+    /// Value of the parameter if it is not set.
     pub default: Value,
-    /// One sentence: what it does and where the default comes from.
+    /// One sentence with the parameter's effect and the source of the default.
     pub help: &'static str,
-    /// Whether the controller cannot do without a value: a file without which it is none.
+    /// True if the controller needs a value: a file without which it cannot run.
     pub is_needed: bool,
 }
 
 impl Parameter {
-    /// A real number.
+    /// Declares a real number.
     pub const fn number(
         name: &'static str,
         unit: &'static str,
@@ -94,7 +94,7 @@ impl Parameter {
         Self { name, unit, kind, default: Value::Number(default), help, is_needed: false }
     }
 
-    /// A whole number.
+    /// Declares a whole number.
     pub const fn integer(
         name: &'static str,
         unit: &'static str,
@@ -106,7 +106,7 @@ impl Parameter {
         Self { name, unit, kind, default: Value::Integer(default), help, is_needed: false }
     }
 
-    /// A switch.
+    /// Declares a switch.
     pub const fn flag(name: &'static str, default: bool, help: &'static str) -> Self {
         Self {
             name,
@@ -118,7 +118,7 @@ impl Parameter {
         }
     }
 
-    /// One of `choices`; `default` must be among them.
+    /// Declares a choice among `choices`, which must contain `default`.
     pub const fn choice(
         name: &'static str,
         default: &'static str,
@@ -129,22 +129,22 @@ impl Parameter {
         Self { name, unit: "", kind: ParameterKind::Choice(choices), default, help, is_needed: false }
     }
 
-    /// A file, none unless one is named.
+    /// Declares a file; without a value there is no file.
     pub const fn file(name: &'static str, help: &'static str) -> Self {
         Self { name, unit: "", kind: ParameterKind::File, default: Value::File(None), help, is_needed: false }
     }
 
-    /// A file that the controller cannot do without.
+    /// Declares a file that the controller needs.
     pub const fn needed_file(name: &'static str, help: &'static str) -> Self {
         let mut file = Self::file(name, help);
         file.is_needed = true;
         file
     }
 
-    /// Reads `text` as a value of this parameter. The value of a file is its contents: [`Parameters::set`] has those.
+    /// Reads `text` as a value of this parameter. The value of a file is its contents, which [`Parameters::set`] has.
     ///
     /// # Errors
-    /// One line with the parameter's name, the offending value and what is allowed.
+    /// One line with the parameter's name, the offending value and the allowed values.
     pub fn parse(&self, text: &str) -> Result<Value, Refusal> {
         let allowed = self.allowed();
         let refuse = || {
@@ -181,7 +181,7 @@ impl Parameter {
         }
     }
 
-    /// What is allowed, for messages and help.
+    /// Returns the allowed values, for messages and help.
     pub fn allowed(&self) -> String {
         let unit = if self.unit.is_empty() { String::new() } else { format!(" {}", self.unit) };
         match self.kind {
@@ -194,7 +194,7 @@ impl Parameter {
     }
 }
 
-/// The parameters of one controller with their present values.
+/// Parameters of one controller with their present values.
 #[derive(Clone, Debug)]
 pub struct Parameters {
     declared: &'static [Parameter],
@@ -203,7 +203,7 @@ pub struct Parameters {
 }
 
 impl Parameters {
-    /// All at their defaults.
+    /// Returns the parameters with their default values.
     pub fn defaults(declared: &'static [Parameter]) -> Self {
         Self {
             declared,
@@ -212,15 +212,15 @@ impl Parameters {
         }
     }
 
-    /// The same, with the files that are named by [`set`](Self::set).
+    /// Returns the parameters with the files that [`set`](Self::set) may name.
     pub fn with_files(self, files: Files) -> Self {
         Self { files, ..self }
     }
 
-    /// Sets one parameter from text, which for a file is its name.
+    /// Sets one parameter from text; for a file the text is its name.
     ///
     /// # Errors
-    /// One line: unknown name (with the declared ones) or a value that is not allowed.
+    /// One line: an unknown name (with the declared ones) or a value that is not allowed.
     pub fn set(&mut self, name: &str, text: &str) -> Result<(), Refusal> {
         let Some(index) = self.declared.iter().position(|parameter| parameter.name == name) else {
             let names: Vec<&str> = self.declared.iter().map(|parameter| parameter.name).collect();
@@ -240,7 +240,8 @@ impl Parameters {
         &self.values[index.unwrap_or_else(|| panic!("parameter `{name}` is not declared"))]
     }
 
-    /// A real number (whole numbers convert). Panics if `name` is not declared as a number: a programming error.
+    /// Returns a real number (whole numbers convert). Panics if `name` is not declared as a number: a programming
+    /// error.
     pub fn number(&self, name: &str) -> f64 {
         match self.value(name) {
             Value::Number(value) => *value,
@@ -249,7 +250,7 @@ impl Parameters {
         }
     }
 
-    /// A whole number. Panics if `name` is not declared as one.
+    /// Returns a whole number. Panics if `name` is not declared as a whole number.
     pub fn integer(&self, name: &str) -> i64 {
         match self.value(name) {
             Value::Integer(value) => *value,
@@ -257,7 +258,7 @@ impl Parameters {
         }
     }
 
-    /// A switch. Panics if `name` is not declared as one.
+    /// Returns the state of a switch. Panics if `name` is not declared as a switch.
     pub fn flag(&self, name: &str) -> bool {
         match self.value(name) {
             Value::Flag(value) => *value,
@@ -265,7 +266,7 @@ impl Parameters {
         }
     }
 
-    /// A choice. Panics if `name` is not declared as one.
+    /// Returns a choice. Panics if `name` is not declared as a choice.
     pub fn choice(&self, name: &str) -> &'static str {
         match self.value(name) {
             Value::Choice(value) => value,
@@ -273,7 +274,7 @@ impl Parameters {
         }
     }
 
-    /// A file, if one was named. Panics if `name` is not declared as one.
+    /// Returns a file, or `None` if no file was named. Panics if `name` is not declared as a file.
     pub fn file(&self, name: &str) -> Option<&File> {
         match self.value(name) {
             Value::File(value) => value.as_ref(),
@@ -281,16 +282,16 @@ impl Parameters {
         }
     }
 
-    /// A file that the controller cannot do without. Panics if `name` is not declared as a file.
+    /// Returns a file that the controller needs. Panics if `name` is not declared as a file.
     ///
     /// # Errors
-    /// One line: none was named; `what` says what it is to hold.
+    /// One line if no file was named; `what` describes the needed contents.
     pub fn needed_file(&self, name: &str, what: &str) -> Result<&File, Refusal> {
         self.file(name)
             .ok_or_else(|| Refusal::of_key(format!("`{name}`"), format!("no file named: allowed is {what}")))
     }
 
-    /// Name and value of every parameter, in declaration order.
+    /// Returns the declaration and value of every parameter, in declaration order.
     pub fn iter(&self) -> impl Iterator<Item = (&'static Parameter, &Value)> {
         self.declared.iter().zip(&self.values)
     }

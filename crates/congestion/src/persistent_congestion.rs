@@ -1,13 +1,14 @@
-//! Tests of the window after persistent congestion (RFC 9002 7.6.2, B.8), for every controller that has one for timeouts.
+//! Tests of the window after persistent congestion (RFC 9002 7.6.2, B.8), for every controller with a window for
+//! timeouts.
 
 use crate::Registry;
 use crate::testing::Driver;
 
-/// Controllers whose window falls with a timeout, without those whose transport has no persistent congestion.
+/// Controllers whose window falls with a timeout, without controllers whose transport has no persistent congestion.
 const CONTROLLERS: [&str; 9] =
     ["reno", "cubic", "gquic_cubic", "prague", "vegas", "dctcp", "ledbat", "ledbat-plus-plus", "hybla"];
 
-/// Those that have a slow start threshold, which a loss sets.
+/// Controllers with a slow start threshold that a loss sets.
 const WITH_THRESHOLD: [&str; 7] = ["reno", "cubic", "gquic_cubic", "prague", "vegas", "dctcp", "hybla"];
 
 fn at_work(name: &str) -> Driver {
@@ -26,7 +27,7 @@ fn the_threshold_is_reduced_once_by_the_losses_and_not_again() {
         persistent.persist(true);
         assert_eq!(persistent.field("ssthresh"), lossy.field("ssthresh"), "{name}");
         if name == "prague" {
-            // It tells episodes by packet numbers, and those of the driver go on.
+            // gQUIC's CUBIC detects episodes by packet numbers, which continue in the driver.
             continue;
         }
         persistent.persist(false);

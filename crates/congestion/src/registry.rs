@@ -1,4 +1,4 @@
-//! Controllers by name: ours, and those that somebody adds. Ours are found where they lie: see `build.rs`.
+//! Controllers by name: built-in and added ones. `build.rs` lists the built-in ones from their files.
 
 use crate::policy::Policy;
 use crate::{Controller, Parameter, Parameters, ReceiverHalf, Start, learned, schemes};
@@ -7,54 +7,55 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use strict_input::Refusal;
 
-/// Builds the receiver-side half of a scheme. An error is one line: what a file that a parameter names has wrong.
+/// Function that builds the receiver-side half of a scheme. An error is one line about a file that a parameter names.
 pub type BuildReceiver = fn(&Parameters, &Start) -> Result<Box<dyn ReceiverHalf>, Refusal>;
 
-/// Builds a controller.
+/// Function that builds a controller.
 pub type BuildFunction = fn(&Parameters, &Start) -> Box<dyn Controller>;
 
-/// Builds a controller, or says in one line what a file that a parameter names has wrong.
+/// Function that builds a controller. An error is one line about a file that a parameter names.
 pub type BuildFallible = fn(&Parameters, &Start) -> Result<Box<dyn Controller>, Refusal>;
 
-/// Builds the policy of a learned controller.
+/// Function that builds the policy of a learned controller.
 pub type BuildPolicy = fn(&Parameters, &Start) -> Box<dyn Policy>;
 
-/// Builds a controller with what was loaded before.
+/// Closure that builds a controller from resources loaded before.
 pub type BuildClosure = dyn Fn(&Parameters, &Start) -> Box<dyn Controller> + Send + Sync;
 
-/// Builds a controller.
+/// Kinds of builders.
 #[derive(Clone)]
 pub enum Build {
-    /// All that it needs is in the parameters: controllers written here or in another crate.
+    /// Builder that needs only the parameters: for controllers written here or in another crate.
     Function(BuildFunction),
-    /// The same, with a file among them whose contents may be wrong.
+    /// Builder that needs only the parameters, one of which is a file whose contents may be wrong.
     Fallible(BuildFallible),
-    /// It needs something besides that was loaded before: a library, a class.
+    /// Builder with a resource that was loaded before: a library, a class.
     Closure(Arc<BuildClosure>),
 }
 
-/// A controller that can be named.
+/// Controller in the registry.
 #[derive(Clone)]
 pub struct Entry {
     /// Name in experiment files and on the command line.
     pub name: &'static str,
-    /// One sentence: what it is and its source.
+    /// One sentence with the controller's principle and its source.
     pub summary: &'static str,
-    /// Its parameters.
+    /// Parameters of the controller.
     pub parameters: &'static [Parameter],
-    /// Builds the receiver-side half of schemes that have one: it sees every packet arrive and writes feedback into
-    /// ACKs.
+    /// Builder of the receiver-side half, for schemes that have one. The half sees every packet arrive and writes
+    /// feedback into ACKs.
     pub receiver: Option<BuildReceiver>,
-    /// A learned one without its network, called `agent-` and its name: it is decided for from outside.
+    /// Entry of the agent, for learned controllers: the controller without its network, called `agent-` and its name.
+    /// The agent's decisions come from outside.
     pub agent: Option<fn() -> Entry>,
-    /// Builds the policy of a learned one, whose network a trainer takes the place of.
+    /// Builder of the policy, for learned controllers whose network a trainer replaces.
     pub policy: Option<BuildPolicy>,
-    /// Builds one instance per flow.
+    /// Builder of one instance per flow.
     pub build: Build,
 }
 
 impl Entry {
-    /// A controller that has no receiver-side half and was not learned.
+    /// Returns the entry of a controller without receiver-side half and without network.
     pub const fn new(
         name: &'static str,
         summary: &'static str,
@@ -65,7 +66,7 @@ impl Entry {
         Self { name, summary, parameters, receiver: None, agent: None, policy: None, build }
     }
 
-    /// The same, built by a closure that holds what was loaded before.
+    /// Returns the entry of a controller that a closure builds from resources loaded before.
     pub fn with_closure(
         name: &'static str,
         summary: &'static str,
@@ -76,10 +77,10 @@ impl Entry {
         Self { name, summary, parameters, receiver: None, agent: None, policy: None, build }
     }
 
-    /// A controller for one flow.
+    /// Builds a controller for one flow.
     ///
     /// # Errors
-    /// One line: what a file that a parameter names has wrong.
+    /// One line about a file that a parameter names.
     pub fn build(&self, parameters: &Parameters, start: &Start) -> Result<Box<dyn Controller>, Refusal> {
         match &self.build {
             Build::Function(build) => Ok(build(parameters, start)),
@@ -88,10 +89,10 @@ impl Entry {
         }
     }
 
-    /// The receiver-side half for the same flow, if the scheme has one.
+    /// Builds the receiver-side half for the same flow; `None` if the scheme has none.
     ///
     /// # Errors
-    /// As of [`build`](Self::build).
+    /// The errors of [`build`](Self::build).
     pub fn build_receiver(
         &self,
         parameters: &Parameters,
@@ -100,10 +101,10 @@ impl Entry {
         self.receiver.map(|build| build(parameters, start)).transpose()
     }
 
-    /// Whether both halves can be built with `parameters`.
+    /// Checks that both halves can be built with `parameters`.
     ///
     /// # Errors
-    /// As of [`build`](Self::build).
+    /// The errors of [`build`](Self::build).
     pub fn check(&self, parameters: &Parameters, start: &Start) -> Result<(), Refusal> {
         if let Build::Fallible(build) = &self.build {
             build(parameters, start)?;
@@ -119,22 +120,22 @@ impl Debug for Entry {
     }
 }
 
-/// The controllers that a run may name.
+/// Controllers that a run may name.
 #[derive(Clone, Debug, Default)]
 pub struct Registry {
     entries: BTreeMap<&'static str, Entry>,
 }
 
 impl Registry {
-    /// Those of this crate.
+    /// Returns the registry of this crate's controllers.
     pub fn builtin() -> Self {
         Self { entries: builtin().map(|entry| (entry.name, entry.clone())).collect() }
     }
 
-    /// Adds one.
+    /// Adds an entry.
     ///
     /// # Errors
-    /// One line: there is one of this name already.
+    /// One line if the name is taken.
     pub fn add(&mut self, entry: Entry) -> Result<(), Refusal> {
         let name = entry.name;
         if self.entries.contains_key(name) {
@@ -144,10 +145,10 @@ impl Registry {
         Ok(())
     }
 
-    /// The controller called `name`.
+    /// Returns the controller called `name`.
     ///
     /// # Errors
-    /// One line with the names that there are.
+    /// One line with the existing names.
     pub fn find(&self, name: &str) -> Result<&Entry, Refusal> {
         self.entries.get(name).ok_or_else(|| {
             let known: Vec<&str> = self.entries.keys().copied().collect();
@@ -155,26 +156,26 @@ impl Registry {
         })
     }
 
-    /// All of them, in the order of their names.
+    /// Returns all entries, in the order of their names.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &Entry> {
         self.entries.values()
     }
 }
 
 impl Registry {
-    /// The controllers of this crate, and its agents.
+    /// Returns the registry of this crate's controllers and agents.
     pub fn with_agents() -> Self {
         let mut registry = Self::builtin();
         for agent in builtin().filter_map(|entry| entry.agent) {
-            // No controller's name begins with `agent-`.
+            // No controller's name begins with `agent-`, so no name is taken.
             let _ = registry.add(agent());
         }
         registry
     }
 }
 
-/// The policy of the learned scheme whose controller is called `name`, its parameters at their defaults; none of other
-/// controllers. A trainer takes the place of its network.
+/// Returns the policy of the learned scheme called `name`, with default parameters; `None` for other controllers. A
+/// trainer replaces the scheme's network.
 pub fn policy(name: &str, start: &Start) -> Option<Box<dyn Policy>> {
     let entry = builtin().find(|entry| entry.name == name)?;
     entry.policy.map(|build| build(&Parameters::defaults(entry.parameters), start))
@@ -249,7 +250,7 @@ mod tests {
                     let window = built.control().window_bytes;
                     assert!(window > 0, "{} starts with an empty window", entry.name);
                 }
-                // One that a file makes: it says which.
+                // A controller that needs a file names the missing parameter.
                 Err(refusal) => {
                     let why = refusal.to_string();
                     let needed = entry.parameters.iter().find(|parameter| parameter.is_needed);

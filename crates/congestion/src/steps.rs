@@ -1,16 +1,17 @@
-//! What happened to a flow between two decisions of an agent, as numbers: the raw fields of observations, rewards and logs.
+//! Events of a flow between two decisions of an agent, as numbers: the raw fields of observations, rewards and logs.
 //!
-//! A step holds the events after the decision before it, up to and with the one that ends it. Where no ACK came, what
-//! ACKs tell (RTTs, delays, delivery rates) keeps its last value, and `acks` is 0. Sizes are of payload; rates count it.
+//! A step holds the events after the previous decision, up to the one that ends the step. Without an ACK the values
+//! from ACKs (RTTs, delays, delivery rates) keep their last value, and `acks` is 0. Sizes are of payload; rates count
+//! payload.
 
 use crate::parts::{Halves, WindowedMin};
 use crate::{Ack, Control, Ecn, Loss, Sent, Timeout};
 use units::{Rate, Span, Time};
 
-/// Makes the list of fields and their places.
+/// Defines the list of fields and their places.
 macro_rules! fields {
     ($($(#[doc = $doc:literal])* $place:ident $name:literal $unit:literal,)+) => {
-        /// Place of a field among those of a step.
+        /// Place of a field in the values of a step.
         #[derive(Clone, Copy, Debug)]
         pub enum StepField { $($(#[doc = $doc])* $place),+ }
         /// Name, unit and meaning of every field of a step, in order.
@@ -99,10 +100,10 @@ fields! {
     AppLimited "app_limited" "",
 }
 
-/// The values of a step, in the order of [`STEP_FIELDS`].
+/// Values of a step, in the order of [`STEP_FIELDS`].
 pub type StepValues = [f64; STEP_FIELDS.len()];
 
-/// What is added up since the last decision.
+/// Counters since the last decision.
 #[derive(Clone, Debug)]
 pub(crate) struct Steps {
     began: Time,
@@ -114,12 +115,12 @@ pub(crate) struct Steps {
     last_sent: Option<Time>,
     last_ack: Option<Time>,
     standing: WindowedMin<f64>,
-    /// Whether the step was closed and nothing has happened since.
+    /// True if the step was closed and nothing has happened since.
     is_closed: bool,
 }
 
 impl Steps {
-    /// From the start of a flow.
+    /// Returns the counters of a flow that starts at `start`.
     pub(crate) fn new(start: Time) -> Self {
         Self {
             began: start,
@@ -135,7 +136,7 @@ impl Steps {
         }
     }
 
-    /// When the step began.
+    /// Returns the beginning of the step.
     pub(crate) const fn began(&self) -> Time {
         self.began
     }
@@ -148,12 +149,12 @@ impl Steps {
         self.values[place as usize]
     }
 
-    /// ACKs so far.
+    /// Returns the number of ACKs so far.
     pub(crate) fn acks(&self) -> f64 {
         self.get(StepField::Acks)
     }
 
-    /// Mean RTT so far, or of the last step in which ACKs came.
+    /// Returns the mean RTT so far, or of the last step with ACKs.
     pub(crate) fn mean_rtt(&self) -> Option<Span> {
         let mean = self.rtts_ms.mean().unwrap_or_else(|| self.get(StepField::RttMean));
         (mean > 0.0).then(|| Span::from_secs_f64(mean / 1e3))
@@ -234,7 +235,7 @@ impl Steps {
         *self.at(StepField::Marks) += ecn.ce_packets as f64;
     }
 
-    /// The first of `places` by 1/8, the second by 1/256; the first gap is taken as it is.
+    /// Smooths the first of `places` by 1/8, the second by 1/256; the first gap is taken without smoothing.
     fn smooth(&mut self, places: [StepField; 2], gap: Span) {
         for (place, weight) in places.into_iter().zip([8.0, 256.0]) {
             let (value, gap) = (self.at(place), gap.as_ms_f64());
@@ -268,7 +269,7 @@ impl Steps {
         self.first_arrival = None;
     }
 
-    /// The step ends at `now`, with this control: its values. The next one begins.
+    /// Ends the step at `now` with this control, and returns its values. The next step begins.
     pub(crate) fn close(&mut self, now: Time, control: &Control) -> &StepValues {
         self.begin();
         let seconds = now.since(self.began).as_ns().max(1) as f64 / 1e9;
@@ -295,7 +296,7 @@ impl Steps {
         *self.at(StepField::RttSlope) = change / 1e3 / seconds;
         if let Some(first) = self.first_arrival.filter(|first| *first < self.last_arrival) {
             let took = (self.last_arrival - first).as_ns() as f64 / 1e9;
-            // The first of them arrived as the time began.
+            // The first packet arrived at the beginning of the time span.
             *self.at(StepField::ReceiveRate) = mbps(acked * (count - 1) as f64 / count as f64, took);
         }
         self.began = now;
@@ -304,7 +305,7 @@ impl Steps {
     }
 }
 
-/// Value of the field called `name` among those of a step; none if there is no such field.
+/// Returns the position of the field called `name` in the values of a step; `None` if there is no such field.
 pub fn step_field(name: &str) -> Option<usize> {
     STEP_FIELDS.iter().position(|(known, ..)| *known == name)
 }

@@ -1,4 +1,4 @@
-//! A toy transport that feeds hand-made events to one controller, for unit tests.
+//! Toy transport that feeds hand-made events to one controller, for unit tests.
 
 use crate::{
     Ack, AckedPacket, Control, Controller, Ecn, Entry, FieldSink, Files, Loss, Parameters, RateSample, Sent,
@@ -9,7 +9,8 @@ use units::{Rate, Span, Time};
 /// Bytes per packet in unit tests.
 pub(crate) const MSS_BYTES: u32 = 1000;
 
-/// Drives one controller; set the public fields, then call [`Driver::ack`] and friends. Window 10, RTT 100 ms.
+/// Driver of one controller. Set the public fields, then call [`Driver::ack`] and similar functions. Window 10, RTT 100
+/// ms.
 #[derive(Debug)]
 pub(crate) struct Driver {
     pub(crate) controller: Box<dyn Controller>,
@@ -24,30 +25,30 @@ pub(crate) struct Driver {
     pub(crate) window_limited: bool,
     pub(crate) app_limited: bool,
     pub(crate) in_recovery: bool,
-    /// Whether the packets that are acknowledged or lost next carry data that was sent before.
+    /// True if the packets that are acknowledged or lost next carry data that was sent before.
     pub(crate) retransmission: bool,
     pub(crate) round_start: bool,
     /// Delivery rate reported with the next ACKs.
     pub(crate) rate: Option<Rate>,
-    /// Delivered count when the packets acknowledged next were sent; `None`: everything before them.
+    /// Delivered count when the packets acknowledged next were sent; `None`: all packets before them.
     pub(crate) prior_delivered_bytes: Option<u64>,
-    /// Bytes the next ACKs report as lost by them; [`Driver::lose`] does not set it.
+    /// Bytes that the next ACKs report as lost; [`Driver::lose`] does not set it.
     pub(crate) lost_bytes: u64,
     pub(crate) next_number: u64,
     pub(crate) next_acked: u64,
     pub(crate) delivered_bytes: u64,
-    /// Bytes of the stream that are complete at the receiver and that were sent, as the next ACKs report; `None`: as
-    /// where nothing is sent again.
+    /// Bytes of the stream that are complete at the receiver, and bytes that were sent, as the next ACKs report. `None`
+    /// imitates a transport without retransmissions.
     pub(crate) stream_bytes: Option<(u64, u64)>,
 }
 
 impl Driver {
-    /// A controller with the given `name = value` settings.
+    /// Returns a driver of a controller with the given `name = value` settings.
     pub(crate) fn new(entry: &Entry, settings: &[(&str, &str)]) -> Self {
         Self::with_files(entry, settings, Files::new())
     }
 
-    /// The same with files that settings name.
+    /// Returns a driver with files that settings name.
     pub(crate) fn with_files(entry: &Entry, settings: &[(&str, &str)], files: Files) -> Self {
         let mut parameters = Parameters::defaults(entry.parameters).with_files(files);
         for (name, value) in settings {
@@ -239,12 +240,12 @@ impl Driver {
         });
     }
 
-    /// What the controller allows.
+    /// Returns the controller's limits.
     pub(crate) fn control(&self) -> Control {
         self.controller.control()
     }
 
-    /// The controller's field `name`; panics if it has none.
+    /// Returns the controller's field `name`; panics if it has none.
     pub(crate) fn field(&self, name: &str) -> f64 {
         struct Find<'a>(&'a str, Option<f64>);
         impl FieldSink for Find<'_> {

@@ -1,15 +1,15 @@
 //! Astraea: every 20 ms a network changes the window by at most 2.5 %.
 //!
 //! Source: Liao et al., "Towards Fair and Efficient Learning-based Congestion Control", `EuroSys` 2024, section 4;
-//! xudongliao/astraea-open-source@becc7cfe, `python/agent`, `python/infer.py`, `src/inference`, `kernel/tcp-astraea`. The
-//! network sees five steps of ten values: delivery rate, mean and smoothed RTT, window and pacing rate over their largest or
-//! smallest, the largest rate and the smallest RTT themselves, losses, and packets and retransmissions in flight over the
-//! window. Its answer `a` multiplies the window by `1 + 0.025 a`, rounded up, or divides it by `1 - 0.025 a`, rounded down.
-//! Nothing else changes the window: as the kernel module that bypasses Linux's recovery. One window is paced per smoothed
-//! RTT.
+//! xudongliao/astraea-open-source@becc7cfe, `python/agent`, `python/infer.py`, `src/inference`, `kernel/tcp-astraea`.
+//! The network sees five steps of ten values: delivery rate, mean and smoothed RTT, window and pacing rate over their
+//! maximum or minimum, the maximum rate and the minimum RTT themselves, losses, and packets and retransmissions in
+//! flight over the window. Its answer `a` multiplies the window by `1 + 0.025 a`, rounded up, or divides it by `1 -
+//! 0.025 a`, rounded down. Nothing else changes the window: the authors' kernel module also bypasses Linux's recovery.
+//! One window is paced per smoothed RTT.
 //!
-//! The published network answers near 1 below a queue of about half a BDP and near -1 above: an oscillation of 2.5 % per
-//! step is what it does when nothing is wrong.
+//! The published network answers near 1 below a queue of about half a BDP and near -1 above it. So an oscillation of
+//! 2.5 % per step is its normal behavior.
 
 use crate::acting::Learned;
 use crate::network::{Layout, Network, Tensors};
@@ -18,25 +18,25 @@ use crate::policy::{Policy, remember};
 use crate::{Ack, Build, Control, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout};
 use units::{Span, Time};
 
-/// Steps that the network sees, and what it sees of each.
+/// Number of steps that the network sees, and of features per step.
 const HISTORY: usize = 5;
 const FEATURES: usize = 10;
 const INPUTS: usize = HISTORY * FEATURES;
-/// Share of the window that an action of 1 adds.
+/// Fraction of the window that an action of 1 adds.
 const DELTA: f64 = 0.025;
-/// Largest value of the features that are clipped.
+/// Maximum value of the clipped features.
 const CLIP: f64 = 2.0;
-/// Units of the largest rate (bytes/s) and of the smallest RTT (s).
+/// Units of the maximum rate (bytes/s) and of the minimum RTT (s).
 const RATE_UNIT: f64 = 1e7;
 const RTT_UNIT_S: f64 = 0.5;
-/// What the window is taken for, bits per packet over bytes, and what it is divided by.
+/// Assumed size of a packet in the window's rate, bits, and divisor of the window.
 const SEGMENT_BITS: f64 = 1460.0 * 8.0;
 const WINDOW_UNIT: f64 = 10.0;
-/// The module has no smallest and no largest window; these keep a flow going and its numbers finite.
+/// Limits that keep a flow active and its numbers finite; the module has no minimum and no maximum window.
 const MIN_WINDOW: f64 = 1.0;
 const MAX_WINDOW: f64 = 1e7;
 
-/// The checkpoint as published, in `models/exported`.
+/// Published checkpoint, in `models/exported`.
 const LAYOUTS: &[Layout] = &[Layout {
     bytes: 1_364_512,
     layers: "dense batch_norm:0.001 leaky_relu:0.2 dense batch_norm:0.001 leaky_relu:0.2 dense batch_norm:0.001 \
@@ -62,7 +62,7 @@ const LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "astraea",
     summary: "Astraea (xudongliao/astraea-open-source@becc7cfe): every 20 ms a network changes the window by at most 2.5 %",
@@ -95,11 +95,11 @@ pub(crate) struct Astraea {
     step: Span,
     is_cpp: bool,
     mss_bytes: f64,
-    /// Packets.
+    /// Window, packets.
     window: f64,
     socket: Queried,
     next: Time,
-    /// Largest mean delivery rate of a step, bytes/s.
+    /// Maximum mean delivery rate of a step, bytes/s.
     max_rate: f64,
     action: f32,
     /// Oldest step first.
@@ -131,7 +131,7 @@ impl Astraea {
         let rate = match (self.max_rate > 0.0, self.is_cpp) {
             (false, _) => 0.5,
             (true, false) => per_max(seen.rate),
-            // The server divides the step's rate by itself.
+            // The server divides the step's rate by the same rate.
             (true, true) => 1.0,
         };
         let retransmitted = if self.is_cpp { seen.packets_out.max(1.0) } else { self.window };
@@ -225,7 +225,7 @@ mod tests {
         Astraea::new(&parameters, &start)
     }
 
-    /// 48 Mbit/s and 20 ms, a window of one BDP.
+    /// State of a link of 48 Mbit/s and 20 ms with a window of one BDP.
     const AT_BDP: Answer = Answer {
         elapsed_s: 0.02,
         rate: 6e6,
@@ -260,7 +260,7 @@ mod tests {
         let none = Answer { rate: 0.0, rtt_s: None, srtt_s: 0.0, min_rtt_s: 0.0, ..AT_BDP };
         let found = fresh.features(&none);
         assert_eq!([found[0], found[1], found[2], found[3]], [0.5, 2.0, 2.0, 0.0]);
-        // Half of the window in flight: the two servers disagree about retransmissions.
+        // With half of the window in flight the two servers disagree about retransmissions.
         let half = Answer { packets_out: 40.0, retransmitted: 4.0, ..AT_BDP };
         let of = |server: &str| {
             let mut policy = policy(server);
@@ -284,7 +284,7 @@ mod tests {
 
     #[test]
     fn the_checkpoint_is_read_by_its_layout() {
-        // Zeros but for variances of one and the last bias.
+        // All values are zero except the variances of one and the last bias.
         let mut floats = vec![0.0_f32; 1_364_512 / 4];
         for (first, units) in [(2048, 256), (4096, 128), (5120, 64)] {
             floats[first / 4..first / 4 + units].fill(1.0);

@@ -1,16 +1,21 @@
-//! Indigo: a window changed every 10 ms by what a recurrent network has learned from an expert that knows the link.
+//! Indigo: every 10 ms a recurrent network changes the window. The network was trained to imitate an expert that knows
+//! the link.
 //!
-//! Source: Yan et al., "Pantheon: the training ground for Internet congestion-control research", USENIX ATC 2018, section 6;
-//! StanfordSNR/indigo@2601c92e, env/sender.py, `dagger/run_sender.py`, dagger/models.py. Each ACK gives a queueing delay (RTT
-//! less its minimum, which never ages), a delivery rate (by what had been delivered when the packet left) and a sending
-//! rate (by what had been sent when it left), each smoothed from the first ACK of a step. The first ACK more than 10 ms
-//! after a step began ends it: the network sees the three, the window and its own last action, and says what becomes of
-//! the window: a half, 10 less, the same, 10 more, or double. There is no pacing and no reaction to losses; both clocks
-//! count whole milliseconds.
+//! Source: Yan et al., "Pantheon: the training ground for Internet congestion-control research", USENIX ATC 2018,
+//! section 6; StanfordSNR/indigo@2601c92e, env/sender.py, `dagger/run_sender.py`, dagger/models.py. Each ACK gives
+//! three values, each smoothed from the first ACK of a step:
 //!
-//! Expected: 12 Mbit/s with 30 ms one-way delay and 90,000 bytes of queue: 11.36 Mbit/s, 95th percentile of the one-way
-//! delay 40.1 ms (published beside facebookresearch/mvfst-rl, issue 15); collapse where the delay jitters by more than a few
-//! ms, for the smallest RTT is never forgotten.
+//! - a queueing delay: the RTT less its minimum, which never expires;
+//! - a delivery rate: the bytes delivered since the packet left;
+//! - a sending rate: the bytes sent since the packet left.
+//!
+//! The first ACK more than 10 ms after the beginning of a step ends the step. The network then sees the three values,
+//! the window and its own last action. It chooses the new window: a half, 10 less, the same, 10 more, or double. There
+//! is no pacing and no reaction to losses. Both clocks count whole milliseconds.
+//!
+//! Expected: on 12 Mbit/s with 30 ms one-way delay and 90,000 bytes of queue, 11.36 Mbit/s and a 95th percentile of the
+//! one-way delay of 40.1 ms (facebookresearch/mvfst-rl, issue 15). Expected is also a collapse if the delay jitters by
+//! more than a few ms, because the minimum RTT never expires.
 
 use crate::acting::Learned;
 use crate::agent::Agent;
@@ -20,23 +25,24 @@ use crate::policy::{Policy, windows_after, with_last_action};
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::Time;
 
-/// Window at the start, packets.
+/// Initial window, packets.
 const INITIAL_WINDOW: f64 = 10.0;
 const MIN_WINDOW: f64 = 2.0;
-/// The program has no largest window; beyond this one no transport of ours goes.
+/// Limit that keeps the numbers finite: the program has no maximum window, and no built-in transport goes beyond this
+/// one.
 const MAX_WINDOW: f64 = 1e7;
-/// Bytes of a datagram besides the payload that its sender counts: sequence number, stamps and counters.
+/// Bytes of a datagram besides the payload, as its sender counts them: sequence number, timestamps and counters.
 const HEADER_BYTES: u64 = 36;
-/// What features are divided by: ms, Mbit/s, packets.
+/// Divisors of the features: ms, Mbit/s, packets.
 const DELAY_UNIT: f64 = 200.0;
 const RATE_UNIT: f64 = 200.0;
 const WINDOW_UNIT: f64 = 5000.0;
-/// The action that the network is told to have taken before its first step.
+/// Last action that the network sees at its first step.
 const FIRST_ACTION: usize = 4;
 const ACTIONS: usize = 5;
 const FEATURES: usize = 4 + ACTIONS;
 
-/// Checkpoints as published: one layer of 32 or 128 units, or two of 256 (September 2017).
+/// Published checkpoints: one layer of 32 or 128 units, or two of 256 (September 2017).
 const LAYOUTS: &[Layout] = &[
     Layout {
         bytes: 22_168,
@@ -75,7 +81,7 @@ const LAYOUTS: &[Layout] = &[
 const STEP_MS: Parameter =
     Parameter::number("step_ms", "ms", 10.0, (1.0, 1000.0), "Shortest time between two decisions.");
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "indigo",
     summary: "Indigo (StanfordSNR/indigo@2601c92e): a recurrent network changes the window every 10 ms",
@@ -96,7 +102,7 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// Indigo that is decided for from outside.
+/// Entry of Indigo with external decisions.
 pub(crate) const AGENT: Entry = Entry {
     name: "agent-indigo",
     summary: "Indigo without its network, decided for from outside",
@@ -116,12 +122,13 @@ struct Indigo {
     window: f64,
     min_rtt_ms: u64,
     step_start_ms: Option<u64>,
-    /// Queueing delay in ms, delivery rate and sending rate in Mbit/s, of this step; `None` before its first ACK.
+    /// Queueing delay in ms, delivery rate and sending rate in Mbit/s, of this step; `None` before the step's first
+    /// ACK.
     smoothed: Option<[f64; 3]>,
-    /// Whether the last ACK ended the step.
+    /// True if the last ACK ended the step.
     is_due: bool,
     last_action: usize,
-    /// As `smoothed`, of the last step that ended; NaN before.
+    /// Values of `smoothed` at the end of the last step; NaN before.
     seen: [f64; 3],
     observation: [f32; FEATURES],
 }
@@ -222,7 +229,7 @@ mod tests {
     const NO_CALIB: &[u8] =
         include_bytes!("../../../../python/dumbbell/catalog/weights/indigo/indigo-1x32-no-calib.data");
 
-    /// Delay in ms, delivery and sending rate in Mbit/s, window, last action: as the network sees them.
+    /// Returns the network's input for a delay in ms, delivery and sending rate in Mbit/s, window and last action.
     fn seen(delay: f32, delivery: f32, sending: f32, window: f32, last: usize) -> [f32; FEATURES] {
         let mut values =
             [delay / 200.0, delivery / 200.0, sending / 200.0, window / 5000.0, 0.0, 0.0, 0.0, 0.0, 0.0];
@@ -239,7 +246,7 @@ mod tests {
 
     #[test]
     fn the_published_networks_say_what_they_said_elsewhere() {
-        // Evaluated with numpy from the same checkpoints.
+        // Expected values come from an evaluation of the same checkpoints with numpy.
         let expected = [
             [-1.2848, -0.1836, -0.4221, 2.1706, -0.1091],
             [-1.3445, 0.0639, -0.4676, 1.3183, 0.7511],
@@ -292,7 +299,8 @@ mod tests {
         ack(&mut policy, 50, 1);
         assert_eq!(policy.observation(at(50)), None, "10 ms are not more than 10 ms");
         ack(&mut policy, 51, 2);
-        // RTTs 40, 49, 49 ms; datagrams of 1436 bytes: 1 to 3 delivered since the start, 4, 3, 2 sent since each left.
+        // RTTs are 40, 49 and 49 ms, datagrams have 1436 bytes. 1 to 3 datagrams were delivered since the start; 4, 3
+        // and 2 were sent since the acknowledged one left.
         let mbps = |datagrams: f64, ms: f64| 0.008 * 1436.0 * datagrams / ms;
         let smooth = |a: f64, b: f64, c: f64| 0.875 * (0.875 * a + 0.125 * b) + 0.125 * c;
         let seen = [

@@ -1,3 +1,3 @@
-//! The controllers that were learned, a file or a folder each: `build.rs` lists what lies here.
+//! Learned controllers, one file or folder each; `build.rs` lists them.
 
 include!(concat!(env!("OUT_DIR"), "/learned.rs"));

@@ -1,14 +1,14 @@
-//! Muses: Indigo with a larger network, another view of the link, and pacing.
+//! Muses: Indigo with a larger network, other features of the link, and pacing.
 //!
-//! Source: StanfordSNR/indigo@b8d5019b, env/sender.py (model 25, which Pantheon ran in September 2018). Every second datagram
-//! is acknowledged; an acknowledgement counts two. The network sees the RTT (smoothed over the flow), the queueing delay as
-//! a share of the smallest RTT, sending and delivery rate, the share that was lost since the last step, the window and its
-//! own last action, and says what becomes of the window: a half, 10 less, the same, 10 more, or double; 10 to 12,500
-//! packets. A window leaves within a smallest RTT, in bursts of 0.5 ms. A sender that sent nothing for an RTT sends one packet
-//! whatever the window says.
+//! Source: StanfordSNR/indigo@b8d5019b, env/sender.py (model 25, which Pantheon ran in September 2018). Every second
+//! datagram is acknowledged; an acknowledgement counts two. The network sees the RTT (smoothed over the flow), the
+//! queueing delay as a fraction of the minimum RTT, sending and delivery rate, the loss rate since the last step, the
+//! window and its own last action. It chooses the new window: a half, 10 less, the same, 10 more, or double; 10 to
+//! 12,500 packets. A window leaves within a minimum RTT, in bursts of 0.5 ms. A sender that sent nothing for an RTT
+//! sends one packet even if the window is full.
 //!
-//! Expected: it fills links of 100 and 1000 Mbit/s, which it was trained on, and most of their queue; the expert that it
-//! imitates wants 80 % of it occupied.
+//! Expected: it fills links of 100 and 1000 Mbit/s, the training links, and most of their queue. The expert that it
+//! imitates keeps 80 % of the queue occupied.
 
 use crate::acting::Learned;
 use crate::network::{Layout, Network, Tensors, largest};
@@ -17,25 +17,25 @@ use crate::policy::{Policy, windows_after, with_last_action};
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
 
-/// Window: at the start and smallest, and largest; packets.
+/// Initial and minimum window, and maximum window; packets.
 const MIN_WINDOW: f64 = 10.0;
 const MAX_WINDOW: f64 = 12_500.0;
-/// Bytes of a datagram besides the payload: sequence number, stamps and counters.
+/// Bytes of a datagram besides the payload: sequence number, timestamps and counters.
 const HEADER_BYTES: u64 = 28;
-/// What features are divided by: ms, Mbit/s, packets.
+/// Divisors of the features: ms, Mbit/s, packets.
 const RTT_UNIT: f64 = 300.0;
 const RATE_UNIT: f64 = 1000.0;
 const WINDOW_UNIT: f64 = 12_500.0;
 /// Time between two bursts.
 const BURST: Span = Span::from_us(500);
-/// Time without sending, before the first RTT, after which one packet leaves.
+/// Time without departures, before the first RTT, after which one packet leaves.
 const FIRST_SILENCE: Span = Span::from_ms(10);
-/// The action that the network is told to have taken before its first step.
+/// Last action that the network sees at its first step.
 const FIRST_ACTION: usize = 4;
 const ACTIONS: usize = 5;
 const FEATURES: usize = 6 + ACTIONS;
 
-/// Model 25.
+/// Layers of model 25.
 const LAYOUTS: &[Layout] = &[Layout {
     bytes: 3_204_120,
     layers: "lstm:1 lstm:1 dense",
@@ -49,7 +49,7 @@ const LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "muses",
     summary: "Muses (StanfordSNR/indigo@b8d5019b): Indigo with loss among its features, pacing and a window of at least 10",
@@ -78,23 +78,24 @@ struct Muses {
     echoed: Echoed,
     window: f64,
     min_rtt_ms: u64,
-    /// Smoothed over the flow, ms.
+    /// RTT smoothed over the flow, ms.
     rtt_ms: Option<[f64; 1]>,
-    /// Queueing delay in ms, sending and delivery rate in Mbit/s, of this step; `None` before its first ACK.
+    /// Queueing delay in ms, sending and delivery rate in Mbit/s, of this step; `None` before the step's first ACK.
     smoothed: Option<[f64; 3]>,
     step_start_ms: u64,
-    /// Bytes delivered, and bytes that had been sent before the packet then acknowledged, when the last step ended.
+    /// Values at the end of the last step: bytes delivered, and bytes sent before the packet that was acknowledged
+    /// then.
     delivered_at_step: u64,
     sent_at_step: u64,
-    /// Bytes that had been sent before the packet that was acknowledged last.
+    /// Bytes sent before the packet that was acknowledged last.
     sent_before: u64,
     is_due: bool,
     in_flight_bytes: u64,
     last_sent: Time,
-    /// Whether a packet may leave although the window is full.
+    /// True if one packet may leave although the window is full.
     may_send_one: bool,
     last_action: usize,
-    /// Queueing delay, rates and loss as the network saw them last; NaN before.
+    /// Queueing delay, rates and loss rate that the network saw last; NaN before.
     seen: [f64; 4],
     observation: [f32; FEATURES],
 }
@@ -123,7 +124,7 @@ impl Muses {
         }
     }
 
-    /// The datagram that an acknowledgement echoes.
+    /// Handles the datagram that an acknowledgement echoes.
     fn on_echo(&mut self, now: Time, number: u64, bytes: u32) {
         let Some(echo) = self.echoed.acked(now, number, bytes) else { return };
         let rtt_ms = echo.rtt_ms.max(1);
@@ -135,7 +136,7 @@ impl Muses {
         self.is_due |= (self.echoed.ms(now) - self.step_start_ms) as f64 > self.step_ms;
     }
 
-    /// What of the packets sent since those that the last step ended with was not delivered.
+    /// Returns the loss rate of the packets sent since the last step's end, and begins to count for the next step.
     fn take_loss(&mut self) -> f64 {
         let delivered_bytes = self.echoed.delivered_bytes();
         let delivered = (delivered_bytes - self.delivered_at_step) as f64;
@@ -144,7 +145,7 @@ impl Muses {
         if sent > 0.0 { (1.0 - delivered / sent).max(0.0) } else { 0.0 }
     }
 
-    /// How long nothing may be sent before one packet leaves whatever the window says.
+    /// Returns the time without departures after which one packet leaves even if the window is full.
     fn silence(&self) -> Span {
         self.rtt_ms.map_or(FIRST_SILENCE, |[ms]| Span::from_secs_f64(ms / 1e3))
     }
@@ -264,7 +265,7 @@ mod tests {
     fn features_are_those_of_every_second_datagram_and_of_what_was_lost() {
         let mut policy = policy();
         (0..8).for_each(|number| send(&mut policy, number, number));
-        // 0 and 1 arrive; 2 and 3 are lost; 4 and 5 arrive.
+        // Packets 0 and 1 arrive, 2 and 3 are lost, 4 and 5 arrive.
         policy.echoed.delivered(0, 1364);
         policy.on_echo(at(41), 1, 1364);
         assert!(policy.observation(at(41)).is_some(), "the first step began with the flow");
@@ -272,7 +273,8 @@ mod tests {
         policy.echoed.delivered(4, 1364);
         policy.on_echo(at(52), 5, 1364);
         let found = policy.observation(at(52)).unwrap().to_vec();
-        // RTTs 40 and 47 ms. Sent before 5: 5 datagrams, before 1: 1; delivered meanwhile: 2 of 4.
+        // RTTs are 40 and 47 ms. 5 datagrams were sent before number 5, and one before number 1; of the 4 between them
+        // 2 were delivered.
         let mbps = |datagrams: f64, ms: f64| 0.008 * 1392.0 * datagrams / ms;
         let seen = [
             (0.875 * 40.0 + 0.125 * 47.0) / 300.0,

@@ -1,22 +1,22 @@
-//! Layers that remember.
+//! Recurrent layers.
 
 use super::sums::{accumulate, accumulate_columns, sigmoid};
 use std::sync::Arc;
 
-/// A long short-term memory cell.
+/// Long short-term memory cell.
 #[derive(Clone, Debug)]
 pub(super) struct Lstm {
     kernel: Arc<[f32]>,
     bias: Arc<[f32]>,
     forget_bias: f32,
-    /// The input followed by the last output, as `kernel` has its rows.
+    /// Input followed by the last output, in the order of the rows of `kernel`.
     joined: Vec<f32>,
     cell: Vec<f32>,
     gates: Vec<f32>,
 }
 
 impl Lstm {
-    /// `kernel` has a row for each input and each unit, `bias` four entries for each unit.
+    /// Returns a cell. `kernel` has a row for each input and each unit, `bias` four entries for each unit.
     pub(super) fn new(kernel: Arc<[f32]>, bias: Arc<[f32]>, forget_bias: f32) -> Self {
         let units = bias.len() / 4;
         let rows = kernel.len() / bias.len().max(1);
@@ -48,11 +48,11 @@ impl Lstm {
     }
 }
 
-/// A gated recurrent unit whose reset gate acts before the product.
+/// Gated recurrent unit whose reset gate acts before the product.
 #[derive(Clone, Debug)]
 pub(super) struct Gru {
     input: Arc<[f32]>,
-    /// Of the last output: columns of the update and reset gates, then those of the candidate.
+    /// Weights of the last output: columns of the update and reset gates, then the columns of the candidate.
     hidden: Arc<[f32]>,
     bias: Arc<[f32]>,
     last: Vec<f32>,
@@ -61,7 +61,7 @@ pub(super) struct Gru {
 }
 
 impl Gru {
-    /// `hidden` has a row for each unit, `bias` three entries for each.
+    /// Returns a cell. `hidden` has a row for each unit, `bias` three entries for each unit.
     pub(super) fn new(input: Arc<[f32]>, hidden: Arc<[f32]>, bias: Arc<[f32]>) -> Self {
         let units = bias.len() / 3;
         Self {

@@ -1,4 +1,4 @@
-//! One layer: read by its word, then applied.
+//! Layers of a network: reading from a word, and evaluation.
 
 use super::Tensors;
 use super::cell::{Gru, Lstm};
@@ -11,10 +11,10 @@ use strict_input::Refusal;
 const WORDS: &str =
     "dense, lstm, gru, batch_norm, layer_norm, normalise, clip, tanh, relu, leaky_relu, sigmoid, softmax";
 
-/// `outputs = inputs . kernel + bias`.
+/// Dense layer: `outputs = inputs . kernel + bias`.
 #[derive(Clone, Debug)]
 pub(super) struct Dense {
-    /// A row for each input.
+    /// Weights, with a row for each input.
     pub(super) kernel: Arc<[f32]>,
     pub(super) bias: Arc<[f32]>,
 }
@@ -41,7 +41,7 @@ pub(super) enum Layer {
         offset: Arc<[f32]>,
         epsilon: f32,
     },
-    /// The difference from `center` times `scale`.
+    /// Difference between each value and `center`, times `scale`.
     Normalised {
         center: Arc<[f32]>,
         scale: Arc<[f32]>,
@@ -55,7 +55,7 @@ pub(super) enum Layer {
 }
 
 impl Layer {
-    /// Layer `number`, called `word`, which gets `inputs` values.
+    /// Reads layer `number`, called `word`, which gets `inputs` values.
     pub(super) fn read(tensors: &Tensors, word: &str, number: usize, inputs: usize) -> Result<Self, Refusal> {
         let (kind, argument) = word.split_once(':').map_or((word, None), |(kind, text)| (kind, Some(text)));
         let named = |name: &str| format!("{number}.{name}");
@@ -125,7 +125,7 @@ impl Layer {
         })
     }
 
-    /// How many values it makes; none for layers that change values in their places.
+    /// Returns the number of outputs; `None` for layers that change values in place.
     pub(super) fn outputs(&self) -> Option<usize> {
         match self {
             Self::Dense(dense) => Some(dense.bias.len()),
@@ -135,7 +135,7 @@ impl Layer {
         }
     }
 
-    /// Makes `output` of `input`: a layer that has outputs.
+    /// Computes `output` from `input`, for a layer that has outputs.
     pub(super) fn apply(&mut self, input: &[f32], output: &mut [f32]) {
         match self {
             Self::Dense(dense) => dense.apply(input, output),
@@ -145,7 +145,7 @@ impl Layer {
         }
     }
 
-    /// Changes `values` in their places: a layer that has no outputs of its own.
+    /// Changes `values` in place, for a layer that has no outputs of its own.
     pub(super) fn change(&self, values: &mut [f32]) {
         match self {
             Self::Affine { scale, shift } => {

@@ -1,7 +1,7 @@
-//! Neural networks of learned controllers: layers one after another, evaluated step by step in 32-bit floats.
+//! Neural networks of learned controllers: a sequence of layers, evaluated step by step in 32-bit floats.
 //!
-//! A network is a line of words, one for each layer: `lstm:1 dense`. `LAYER:NUMBER` gives the layer its one number. The
-//! tensors of layer 0 are called `0.kernel`, `0.bias` and so on; their shapes say how wide the layers are:
+//! A network is a line of words, one for each layer: `lstm:1 dense`. `LAYER:NUMBER` gives the layer its number. The
+//! tensors of layer 0 are called `0.kernel`, `0.bias` and so on. Their shapes define the widths of the layers:
 //!
 //! | word | number | tensors (rows are inputs) |
 //! |---|---|---|
@@ -10,17 +10,17 @@
 //! | `gru` | | `input` [inputs, 3 units], `hidden` [units, 3 units], `bias` [3 units], gates in the order update, reset, candidate |
 //! | `batch_norm` | epsilon | `mean`, `variance`, `beta` |
 //! | `layer_norm` | epsilon | `gain`, `offset` |
-//! | `normalise` | | `center`, `scale`: the difference from the one times the other |
-//! | `clip` | largest magnitude | |
+//! | `normalise` | | `center`, `scale`: (value - `center`) `scale` |
+//! | `clip` | maximum magnitude | |
 //! | `tanh`, `relu`, `sigmoid`, `softmax` | | |
 //! | `leaky_relu` | slope | |
-//! | `keep` | | puts the values aside, and goes on with them |
-//! | `add`, `swap`, `dot` | | adds what was kept last, changes places with it, is the sum of the products with it |
+//! | `keep` | | stores the values and continues with them |
+//! | `add`, `swap`, `dot` | | adds the last stored values, exchanges both, or sums their products |
 //!
 //! A residual block is `keep dense relu dense add`; experts and their gate are `keep dense swap dense softmax dot`.
 //!
-//! Results do not depend on the machine: sums are in a fixed order, `exp` and `tanh` come from `libm`. Nothing is allocated
-//! per step. The cells are those of TensorFlow 1's `BasicLSTMCell` (tensorflow/tensorflow@v1.15.0,
+//! Results do not depend on the machine: sums are in a fixed order, `exp` and `tanh` come from `libm`. Nothing is
+//! allocated per step. The cells are those of TensorFlow 1's `BasicLSTMCell` (tensorflow/tensorflow@v1.15.0,
 //! `rnn_cell_impl.py`) and Sonnet 2's `GRU` (google-deepmind/sonnet@v2.0.2, sonnet/src/recurrent.py).
 
 mod cell;
@@ -36,10 +36,10 @@ pub(crate) use tensors::{Layout, Tensors};
 #[cfg(test)]
 pub(crate) use tensors::{packed, packed_with};
 
-/// Most layers of a network; published ones have less than 50.
+/// Maximum number of layers of a network; published ones have less than 50.
 const MOST_LAYERS: usize = 1000;
-/// Most values that are put aside at the same time, where each place is as wide as the widest layer. Published networks need
-/// a thousandth of it.
+/// Maximum number of values that are stored at the same time, if each place is as wide as the widest layer. Published
+/// networks need a thousandth of it.
 const MOST_ASIDE: usize = 1 << 20;
 
 #[derive(Clone, Debug)]
@@ -48,31 +48,31 @@ enum Step {
     Stack(Stack),
 }
 
-/// Layers in the order in which they are passed, with what recurrent ones remember.
+/// Layers in the order of evaluation, with the memory of recurrent ones.
 #[derive(Clone, Debug)]
 pub(crate) struct Network {
     steps: Vec<Step>,
     inputs: usize,
-    /// Values between two layers: what one reads, and what it writes.
+    /// Input and output of the present layer.
     values: Vec<f32>,
     next: Vec<f32>,
-    /// What was put aside: how many values, and a place for them.
+    /// Values stored by `keep`: for each place the number of values, and memory.
     aside: Vec<(usize, Vec<f32>)>,
 }
 
 impl Network {
-    /// The network that `tensors` holds, with as many inputs and outputs as told.
+    /// Reads the network in `tensors`, with `inputs` inputs and `outputs` outputs.
     ///
     /// # Errors
-    /// One line naming the file and what is wrong with it.
+    /// One line that names the file and describes the fault.
     pub(crate) fn new(tensors: &Tensors, inputs: usize, outputs: usize) -> Result<Self, Refusal> {
         Self::of_layers(tensors, tensors.layers(), 0, inputs, outputs)
     }
 
-    /// The same of the layers `words`, whose numbers begin with `first`: a part of a larger network.
+    /// Reads the layers `words` of a larger network; their numbers begin with `first`.
     ///
     /// # Errors
-    /// As of [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub(crate) fn of_layers(
         tensors: &Tensors,
         words: &str,
@@ -112,7 +112,7 @@ impl Network {
         Ok(Self { steps, inputs, next: values.clone(), values, aside })
     }
 
-    /// What the network makes of `input`; recurrent layers remember it.
+    /// Returns the network's output for `input`; recurrent layers remember `input`.
     pub(crate) fn step(&mut self, input: &[f32]) -> &[f32] {
         debug_assert_eq!(input.len(), self.inputs, "as many values as the network has inputs");
         let (mut width, mut depth) = (input.len(), 0);
@@ -138,7 +138,7 @@ impl Network {
     }
 }
 
-/// Which of `values` is the largest; the first of equal ones.
+/// Returns the index of the maximum of `values`, the first one of equal values.
 pub(crate) fn largest(values: &[f32]) -> usize {
     let mut best = 0;
     for (index, value) in values.iter().enumerate() {
@@ -149,7 +149,7 @@ pub(crate) fn largest(values: &[f32]) -> usize {
     best
 }
 
-/// Lines of a file of vectors: what is expected, then the inputs.
+/// Returns the lines of a file of test vectors: the expected output, then the inputs.
 #[cfg(test)]
 pub(crate) fn vectors(text: &str) -> impl Iterator<Item = (f64, Vec<f32>)> {
     text.lines().map(|line| {
@@ -188,7 +188,7 @@ mod tests {
 
     #[test]
     fn an_lstm_remembers() {
-        // One unit, one input: i = j = f = o = x + h/2.
+        // The cell has one unit and one input: i = j = f = o = x + h/2.
         let tensors: [(&str, &[usize], &[f32]); 2] =
             [("0.kernel", &[2, 4], &[1.0, 1.0, 1.0, 1.0, 0.5, 0.5, 0.5, 0.5]), ("0.bias", &[4], &[0.0; 4])];
         let mut network = network("lstm:1", &tensors, [1, 1]).unwrap();
@@ -256,7 +256,7 @@ mod tests {
             ("3.kernel", &[2, 2], &[0.0; 4]),
             ("3.bias", &[2], &[0.0, 3.0_f32.ln()]),
         ];
-        // Experts say 4 and 7; the gate weighs them by 1/4 and 3/4.
+        // Experts answer 4 and 7; the gate weighs them by 1/4 and 3/4.
         let mut mixture = network("keep dense swap dense softmax dot", &gate, [2, 1]).unwrap();
         assert!((mixture.step(&[3.0, 7.0])[0] - 6.25).abs() < 1e-5);
         let refusal = |layers: &str| network(layers, &gate, [2, 1]).unwrap_err().to_string();
@@ -266,7 +266,7 @@ mod tests {
 
     #[test]
     fn places_that_a_few_words_ask_for_are_bounded() {
-        // 4 GB for a file of 620 kB: 120,000 words, each a place as wide as the widest layer.
+        // 120,000 words in a file of 620 kB would take 4 GB, if each had a place as wide as the widest layer.
         let none: [(&str, &[usize], &[f32]); 0] = [];
         let refusal = |layers: &str, width| network(layers, &none, [width, width]).unwrap_err().to_string();
         assert_eq!(

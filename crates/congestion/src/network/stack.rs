@@ -1,17 +1,17 @@
-//! Words that put values aside and take them up again: residual connections, branches, mixtures.
+//! Words that store values and use them again: residual connections, branches, mixtures.
 
 use strict_input::Refusal;
 
-/// What becomes of the present values and of those put aside last.
+/// Operation on the present values and the values stored last.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stack {
-    /// The present values are put aside too.
+    /// Stores a copy of the present values.
     Keep,
-    /// Those put aside last are added to the present ones.
+    /// Adds the values stored last to the present ones.
     Add,
-    /// They change places.
+    /// Exchanges the present and the stored values.
     Swap,
-    /// The sum of the products of both.
+    /// Sums the products of both.
     Dot,
 }
 
@@ -29,10 +29,11 @@ impl Stack {
         }
     }
 
-    /// The number of values after this word, of `width` before; `aside` are the numbers of those put aside.
+    /// Returns the number of values after this word if there are `width` before; `aside` contains the numbers of stored
+    /// values.
     ///
     /// # Errors
-    /// What is wrong: nothing, or another number of values, is put aside.
+    /// Nothing is stored, or a different number of values.
     pub(super) fn width(self, width: usize, aside: &mut Vec<usize>) -> Result<usize, Refusal> {
         if self == Self::Keep {
             aside.push(width);
@@ -50,8 +51,8 @@ impl Stack {
         }
     }
 
-    /// Changes the first `width` of `values`; `aside` has a place for everything that is put aside, `depth` of which are
-    /// taken. Returns the new width.
+    /// Changes the first `width` of `values`. `aside` has a place for everything that can be stored; `depth` places are
+    /// in use. Returns the new width.
     pub(super) fn change(
         self,
         values: &mut Vec<f32>,

@@ -1,12 +1,13 @@
-//! What layers have in common: weighted sums, and the logistic function.
+//! Common arithmetic of layers: weighted sums, and the logistic function.
 
-/// Adds `input . kernel` to `output`: row by row, so that the compiler works on several outputs at a time and the order of
-/// each sum stays. Four rows at a time leave the sums in registers.
+/// Adds `input . kernel` to `output`, row by row. So the compiler works on several outputs at a time, and the order of
+/// each sum is fixed. Four rows at a time keep the sums in registers.
 pub(super) fn accumulate(input: &[f32], kernel: &[f32], output: &mut [f32]) {
     accumulate_columns(input, kernel, [output.len(), 0], output);
 }
 
-/// The same with some columns of a kernel alone: as many as `output` has places, of rows of `width` from `first` on.
+/// Adds `input . kernel` to `output` for some columns of a kernel whose rows are `width` wide. There are as many
+/// columns as `output` has places, from column `first` on.
 #[inline]
 pub(super) fn accumulate_columns(
     input: &[f32],

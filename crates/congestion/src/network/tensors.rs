@@ -1,5 +1,5 @@
-//! The tensors of a weight file: our own format, which is safetensors with a line of layers in its metadata, or a
-//! TensorFlow checkpoint's data file of a known layout.
+//! Tensors of a weight file. The file is in dumbbell's own format (safetensors with a line of layers in the metadata),
+//! or the data file of a TensorFlow checkpoint with a known layout.
 
 use crate::File;
 use safetensors::{Dtype, SafeTensorError, SafeTensors};
@@ -8,14 +8,14 @@ use std::sync::Arc;
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// The key of the metadata that holds the words of the layers.
+/// Key of the metadata that holds the words of the layers.
 const LAYERS: &str = "layers";
 
-/// What a TensorFlow checkpoint's data file holds: 32-bit floats (little-endian) without a header. Where which tensor
-/// begins is in an index file beside it, which need not be read where the layout is known.
+/// Layout of a TensorFlow checkpoint's data file: 32-bit floats (little-endian) without a header. An index file beside
+/// it holds the offsets of the tensors; a known layout makes the index unnecessary.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Layout {
-    /// Length of the file: by it the layout is recognised.
+    /// Length of the file, which identifies the layout.
     pub(crate) bytes: usize,
     /// Words of the layers.
     pub(crate) layers: &'static str,
@@ -29,13 +29,13 @@ struct Tensor {
     values: Arc<[f32]>,
 }
 
-/// The tensors of a file. All networks that are read from the file share them.
+/// Tensors of a file. All networks that are read from the file share them.
 #[derive(Debug, Default)]
 struct Held {
-    /// By which it was read; none of a safetensors file.
+    /// Layout that the file was read by; `None` for a safetensors file.
     layout: Option<Layout>,
     layers: String,
-    /// The metadata of a safetensors file.
+    /// Metadata of a safetensors file.
     metadata: BTreeMap<String, String>,
     named: BTreeMap<String, Tensor>,
 }
@@ -49,42 +49,42 @@ pub(crate) struct Tensors {
 }
 
 impl Tensors {
-    /// Reads the file of the parameter `parameter`: safetensors, or one of `layouts`. All that is read from the same
-    /// contents shares its values.
+    /// Reads the file of the parameter `parameter`: safetensors, or one of `layouts`. All networks that are read from
+    /// the same contents share its values.
     ///
     /// # Errors
-    /// One line naming the file and what is wrong with it.
+    /// One line that names the file and describes the fault.
     pub(crate) fn read(parameter: &str, file: &File, layouts: &[Layout]) -> Result<Self, Refusal> {
         let source = format!("`{parameter}` = `{}`", file.name);
         let read = |contents: &[u8]| Held::read(contents, layouts).map_err(|error| error.at(source.clone()));
         let mut held = file.contents.made(read)?;
         if held.layout != Layout::of(&file.contents, layouts) {
-            // Another scheme has read it in its own way.
+            // Another scheme has read the file by a different layout.
             held = Arc::new(read(&file.contents)?);
         }
         Ok(Self { source, held })
     }
 
-    /// Words of the layers, separated by blanks.
+    /// Returns the words of the layers, separated by blanks.
     pub(crate) fn layers(&self) -> &str {
         &self.held.layers
     }
 
-    /// What its metadata holds under `key`.
+    /// Returns the value of `key` in the metadata.
     ///
     /// # Errors
-    /// One line naming the file: there is none.
+    /// One line that names the file, if there is no such key.
     pub(crate) fn metadata(&self, key: &str) -> Result<&str, Refusal> {
         let found = self.held.metadata.get(key).map(String::as_str);
         found.ok_or_else(|| self.refuse(format!("no `{key}` in its metadata")))
     }
 
-    /// Says what is wrong with the file.
+    /// Returns a refusal of the file for the reason `why`.
     pub(crate) fn refuse(&self, why: String) -> Refusal {
         self.place(Refusal::new(why))
     }
 
-    /// The same refusal, of something in the file.
+    /// Adds the file's name to the refusal of something in it.
     pub(crate) fn place(&self, refusal: Refusal) -> Refusal {
         refusal.at(self.source.clone())
     }
@@ -102,17 +102,17 @@ impl Tensors {
         Ok(Arc::clone(&tensor.values))
     }
 
-    /// The values of a matrix, row by row.
+    /// Returns the values of a matrix, row by row.
     pub(crate) fn matrix(&self, name: &str, shape: [usize; 2]) -> Result<Arc<[f32]>, Refusal> {
         self.of_shape(name, &shape)
     }
 
-    /// The values of a vector.
+    /// Returns the values of a vector.
     pub(crate) fn vector(&self, name: &str, length: usize) -> Result<Arc<[f32]>, Refusal> {
         self.of_shape(name, &[length])
     }
 
-    /// Length of a vector, above zero.
+    /// Returns the length of a vector, above zero.
     pub(crate) fn length(&self, name: &str) -> Result<usize, Refusal> {
         match self.find(name)?.shape[..] {
             [length] if length > 0 => Ok(length),
@@ -120,7 +120,7 @@ impl Tensors {
         }
     }
 
-    /// Number of columns, above zero, of a matrix with `rows` rows.
+    /// Returns the number of columns, above zero, of a matrix with `rows` rows.
     pub(crate) fn columns(&self, name: &str, rows: usize) -> Result<usize, Refusal> {
         match self.find(name)?.shape[..] {
             [found, columns] if found == rows && columns > 0 => Ok(columns),
@@ -132,13 +132,13 @@ impl Tensors {
 }
 
 impl Layout {
-    /// The one of `layouts` that `contents` have.
+    /// Returns the one of `layouts` that fits `contents`.
     fn of(contents: &[u8], layouts: &[Self]) -> Option<Self> {
         layouts.iter().find(|layout| layout.bytes == contents.len()).copied()
     }
 }
 
-/// Why a file is not one of safetensors that can be taken.
+/// Reason why contents are not a usable safetensors file.
 #[derive(Debug, Error)]
 enum NoSafetensors {
     // The message may have several lines.
@@ -208,13 +208,13 @@ fn floats(bytes: &[u8]) -> Arc<[f32]> {
     bytes.as_chunks().0.iter().map(|four| f32::from_le_bytes(*four)).collect()
 }
 
-/// A file of our own format with `tensors`.
+/// Returns a file of dumbbell's own format with `tensors`.
 #[cfg(test)]
 pub(crate) fn packed(layers: &str, tensors: &[(&str, &[usize], &[f32])]) -> File {
     File { name: "w.safetensors".into(), contents: packed_with(&[(LAYERS, layers)], tensors).into() }
 }
 
-/// The contents of a safetensors file with `metadata` and `tensors`.
+/// Returns the contents of a safetensors file with `metadata` and `tensors`.
 #[cfg(test)]
 pub(crate) fn packed_with(metadata: &[(&str, &str)], tensors: &[(&str, &[usize], &[f32])]) -> Vec<u8> {
     let bytes: Vec<Vec<u8>> = tensors

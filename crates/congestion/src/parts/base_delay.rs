@@ -1,14 +1,14 @@
-//! Base delay: the smallest one-way delay of the last minutes, as the LEDBAT family keeps it (RFC 6817 3.4.2).
+//! Base delay: the minimum one-way delay of the last minutes, as the LEDBAT family keeps it (RFC 6817 3.4.2).
 
 use units::{Span, Time};
 
-/// Most minutes a history can hold.
+/// Maximum length of a history, minutes.
 pub(crate) const MAX_MINUTES: usize = 60;
 
 /// Length of one slot.
 const SLOT: Span = Span::from_secs(60);
 
-/// Minima of one-minute slots. Delays are in ns with an unknown clock offset in them; they may be negative.
+/// Minima of one-minute slots. Delays are in ns and contain an unknown clock offset; they may be negative.
 ///
 /// Without samples time stands still: after a pause of any length one slot is replaced, as in RFC 6817 and libutp.
 #[derive(Clone, Debug)]
@@ -17,19 +17,19 @@ pub(crate) struct BaseDelay {
     /// Slots in use, 1 to [`MAX_MINUTES`].
     count: usize,
     current: usize,
-    /// When the current slot began; `None` before the first sample.
+    /// Beginning of the current slot; `None` before the first sample.
     began: Option<Time>,
     base_ns: i64,
 }
 
 impl BaseDelay {
-    /// A history of `minutes` slots (1 to [`MAX_MINUTES`]).
+    /// Returns a history of `minutes` slots (1 to [`MAX_MINUTES`]).
     pub(crate) fn new(minutes: usize) -> Self {
         let count = minutes.clamp(1, MAX_MINUTES);
         Self { slots: [i64::MAX; MAX_MINUTES], count, current: 0, began: None, base_ns: 0 }
     }
 
-    /// Takes a delay sample.
+    /// Adds a delay sample.
     pub(crate) fn add(&mut self, now: Time, delay_ns: i64) {
         match self.began {
             None => {
@@ -50,12 +50,12 @@ impl BaseDelay {
         }
     }
 
-    /// The base delay, ns plus clock offset; `None` before the first sample.
+    /// Returns the base delay, ns plus clock offset; `None` before the first sample.
     pub(crate) fn get(&self) -> Option<i64> {
         self.began.map(|_| self.base_ns)
     }
 
-    /// Moves every slot up by `ns`.
+    /// Raises every slot by `ns`.
     pub(crate) fn shift(&mut self, ns: i64) {
         for slot in &mut self.slots[..self.count] {
             *slot = slot.saturating_add(ns);

@@ -2,15 +2,15 @@
 
 use super::Window;
 
-/// Packets acknowledged since the window last grew in congestion avoidance: it grows by one packet for each window of
-/// them, as Linux counts (v6.12, `net/ipv4/tcp_cong.c`, `tcp_cong_avoid_ai`).
+/// Number of packets acknowledged since the window last grew in congestion avoidance. The window grows by one packet
+/// per window of them, as Linux counts (v6.12, `net/ipv4/tcp_cong.c`, `tcp_cong_avoid_ai`).
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Counted {
     packets: f64,
 }
 
 impl Counted {
-    /// Counts `acked` packets.
+    /// Counts `acked` packets and grows the window.
     pub(crate) fn grow(&mut self, window: &mut Window, acked: f64) {
         self.packets += acked;
         let whole = window.packets.floor().max(1.0);
@@ -20,7 +20,7 @@ impl Counted {
         }
     }
 
-    /// Grows as Linux's Reno does by `acked` packets: in slow start by all of them, up to `ssthresh`.
+    /// Grows the window like Linux's Reno after `acked` packets: in slow start by all of them, up to `ssthresh`.
     pub(crate) fn grow_like_reno(&mut self, window: &mut Window, ssthresh: f64, acked: f64) {
         if window.packets < ssthresh {
             window.packets = (window.packets + acked).min(ssthresh);
@@ -29,7 +29,7 @@ impl Counted {
         }
     }
 
-    /// Forgets what was counted: an episode has begun.
+    /// Resets the count at the beginning of an episode.
     pub(crate) fn reset(&mut self) {
         self.packets = 0.0;
     }

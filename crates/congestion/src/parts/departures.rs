@@ -1,20 +1,20 @@
-//! What was known when each packet left, until its acknowledgement asks for it.
+//! Notes made at each packet's departure, for use at its acknowledgement.
 
 use std::collections::VecDeque;
 
-/// Packets that are acknowledged by more than this many after later ones are forgotten.
+/// Number of packets by which an acknowledgement may be late; notes of older packets are dropped.
 const REORDERED: u64 = 4096;
 
-/// A note of type `T` for each packet that may still be acknowledged.
+/// Note of type `T` for each packet that may still be acknowledged.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Departures<T> {
-    /// Of packet number `first` and those after it; `None` for numbers that were not noted.
+    /// Notes of packet number `first` and the packets after it; `None` for numbers without a note.
     notes: VecDeque<Option<T>>,
     first: u64,
 }
 
 impl<T: Copy> Departures<T> {
-    /// Packet `number` left; numbers only grow.
+    /// Stores the note of packet `number`; numbers only grow.
     pub(crate) fn note(&mut self, number: u64, note: T) {
         if self.notes.is_empty() {
             self.first = number;
@@ -25,7 +25,7 @@ impl<T: Copy> Departures<T> {
         self.notes.push_back(Some(note));
     }
 
-    /// What was noted of packet `number`, once.
+    /// Returns and removes the note of packet `number`.
     pub(crate) fn take(&mut self, number: u64) -> Option<T> {
         let note = self.notes.get_mut(number.checked_sub(self.first)? as usize)?.take();
         while self

@@ -1,5 +1,5 @@
-//! What Indigo and Muses learn from an acknowledgement that echoes what their datagram carried: when it left, and how much
-//! had been sent and delivered by then. Both clocks count whole milliseconds from the flow's start.
+//! Counters that Indigo's and Muses' datagrams carry and acknowledgements echo: departure time, and bytes sent and
+//! delivered by then. Both clocks count whole milliseconds from the flow's start.
 //!
 //! Source: StanfordSNR/indigo@2601c92e, env/sender.py.
 
@@ -16,23 +16,23 @@ struct Carried {
     delivered_ms: u64,
 }
 
-/// One acknowledgement.
+/// Values computed from one acknowledgement.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Echo {
     pub(crate) rtt_ms: u64,
-    /// What was delivered while the packet was on its way, over the time since the last delivery before it left.
+    /// Delivery rate: bytes delivered since the packet left, over the time since the last delivery before it left.
     pub(crate) delivery_mbps: f64,
-    /// What was sent after it, over its RTT.
+    /// Sending rate: bytes sent since the packet left, over its RTT.
     pub(crate) sending_mbps: f64,
-    /// What had been sent before it, bytes.
+    /// Bytes that were sent before the packet.
     pub(crate) sent_before_bytes: u64,
 }
 
-/// Counters of sender and receiver, and what each packet carries of them.
+/// Counters of sender and receiver, with the copy that each packet carries.
 #[derive(Debug)]
 pub(crate) struct Echoed {
     start: Time,
-    /// Bytes of a datagram besides the payload, which the programs count too.
+    /// Bytes of a datagram besides the payload; the programs count them, too.
     header_bytes: u64,
     sent_bytes: u64,
     delivered_bytes: u64,
@@ -46,17 +46,17 @@ impl Echoed {
         Self { start, header_bytes, sent_bytes: 0, delivered_bytes: 0, delivered_ms: 0, departures }
     }
 
-    /// The sender's clock.
+    /// Returns `time` on the sender's clock, ms.
     pub(crate) fn ms(&self, time: Time) -> u64 {
         time.since(self.start).as_ns() / NS_PER_MS
     }
 
-    /// All that was delivered, bytes.
+    /// Returns all delivered bytes.
     pub(crate) const fn delivered_bytes(&self) -> u64 {
         self.delivered_bytes
     }
 
-    /// Packet `number` with `bytes` of payload leaves.
+    /// Counts the departure of packet `number` with `bytes` of payload.
     pub(crate) fn sent(&mut self, now: Time, number: u64, bytes: u32) {
         let carried = Carried {
             sent_ms: self.ms(now),
@@ -68,14 +68,14 @@ impl Echoed {
         self.sent_bytes += u64::from(bytes) + self.header_bytes;
     }
 
-    /// Packet `number` arrived, but nothing of it is echoed.
+    /// Counts the arrival of packet `number` without an echo.
     pub(crate) fn delivered(&mut self, number: u64, bytes: u32) {
         self.departures.take(number);
         self.delivered_bytes += u64::from(bytes) + self.header_bytes;
     }
 
-    /// Packet `number` is acknowledged; none for one that is not known any more. No time is shorter than a millisecond
-    /// where a rate is taken over it.
+    /// Counts the acknowledgement of packet `number` and returns its echo; `None` if the packet is forgotten. Rates are
+    /// over at least one millisecond.
     pub(crate) fn acked(&mut self, now: Time, number: u64, bytes: u32) -> Option<Echo> {
         let now_ms = self.ms(now);
         let carried = self.departures.take(number)?;
@@ -95,7 +95,8 @@ impl Echoed {
     }
 }
 
-/// An average that the first sample of a step begins; what was known keeps seven eighths per sample.
+/// Returns the average after `sample`: the sample itself if there is none yet; otherwise the old average has a weight
+/// of seven eighths.
 pub(crate) fn smoothed<const N: usize>(known: Option<[f64; N]>, sample: [f64; N]) -> [f64; N] {
     known.map_or(sample, |known| core::array::from_fn(|at| 0.875 * known[at] + 0.125 * sample[at]))
 }

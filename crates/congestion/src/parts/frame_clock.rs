@@ -1,22 +1,22 @@
-//! The frame period of a live encoder, seen from its frames.
+//! Frame period of a live encoder, estimated from its frames.
 
 use units::{Span, Time};
 
 /// Weight of a new interval.
 const GAIN: f64 = 1.0 / 8.0;
-/// Longest interval that is taken for a frame period: beyond it frames were skipped.
+/// Maximum interval that counts as a frame period; a longer one means skipped frames.
 const LONGEST: Span = Span::from_ms(250);
 
 /// Smoothed time from one frame to the next.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct FrameClock {
     last: Option<Time>,
-    /// Seconds; zero before the second frame.
+    /// Frame period, s; zero before the second frame.
     period_s: f64,
 }
 
 impl FrameClock {
-    /// A frame was written. Returns the period, seconds; `None` before the second frame.
+    /// Handles a new frame. Returns the period, s; `None` before the second frame.
     pub(crate) fn tick(&mut self, now: Time) -> Option<f64> {
         let interval = self.last.map(|last| now - last);
         self.last = Some(now);
@@ -31,7 +31,7 @@ impl FrameClock {
         self.period_s()
     }
 
-    /// The period, seconds; `None` before the second frame.
+    /// Returns the period, s; `None` before the second frame.
     pub(crate) fn period_s(&self) -> Option<f64> {
         (self.period_s > 0.0).then_some(self.period_s)
     }

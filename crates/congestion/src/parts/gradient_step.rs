@@ -1,33 +1,35 @@
-//! The rate change of Vivace's online learning: gradient times confidence, within a bound that moves.
+//! Rate change of Vivace's online learning: gradient times confidence, within a variable bound.
 //!
-//! Source: Dong et al., NSDI 2018, as coded in PCCproject/PCC-Uspace@b67bb68, `pcc-gradient/sender/app/pcc.h`
-//! (Vivace), and @cd43e34, `src/pcc` (PCC-Expr), which differ in constants only. Rates and steps are in the scheme's
-//! own unit (Mbit/s of 10^6 or 2^20 bits).
+//! Source: Dong et al., NSDI 2018, as coded in PCCproject/PCC-Uspace@b67bb68, `pcc-gradient/sender/app/pcc.h` (Vivace),
+//! and @cd43e34, `src/pcc` (PCC-Expr), which differ in constants only. Rates and steps are in the scheme's own unit
+//! (Mbit/s of 10^6 or 2^20 bits).
 //!
-//! Why not the gradient alone: how much utility a Mbit/s is worth depends on the link, so a step that suits a slow link
-//! takes hundreds of decisions on a fast one. The multiplier grows while decisions agree (the paper's confidence
-//! amplifier) and mends that. Why a bound: near the link's capacity one interval with a loss or a jump of the RTT gives a
-//! gradient that is far too large, and amplified at that; the bound (the paper's dynamic change boundary) limits what one
-//! decision can spoil, and widens where decisions keep hitting it
+//! The gradient alone is not enough: the utility of a Mbit/s depends on the link. So a step that suits a slow link
+//! takes hundreds of decisions on a fast one. The multiplier, the paper's confidence amplifier, grows while decisions
+//! agree and solves this.
+//!
+//! The bound, the paper's dynamic change boundary, is also needed. Near the link's capacity one interval with a loss or
+//! a jump of the RTT gives a gradient that is far too large, and the multiplier enlarges it. The bound limits the
+//! effect of one decision, and widens while decisions keep hitting it
 //! (<https://www.usenix.org/conference/nsdi18/presentation/dong>).
 
-/// Rate change allowed per decision: a share of the rate that widens while decisions keep hitting it.
+/// Maximum rate change per decision: a fraction of the rate, which widens while decisions keep hitting it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Boundary {
-    /// Share of the rate after a decision that did not hit the bound.
+    /// Fraction of the rate after a decision that did not hit the bound.
     pub(crate) base: f64,
-    /// What each hit adds to the share.
+    /// Addition to the fraction for each hit.
     pub(crate) per_hit: f64,
     hits: f64,
 }
 
 impl Boundary {
-    /// A bound of `base` times the rate, `per_hit` more after each hit.
+    /// Returns a bound of `base` times the rate, plus `per_hit` for each hit.
     pub(crate) const fn new(base: f64, per_hit: f64) -> Self {
         Self { base, per_hit, hits: 0.0 }
     }
 
-    /// `change` cut to the bound at `rate`; widens the bound if that was necessary, narrows it if not.
+    /// Returns `change`, cut to the bound at `rate`. Widens the bound if the cut was necessary, narrows it otherwise.
     pub(crate) fn limit(&mut self, change: f64, rate: f64) -> f64 {
         let most = (self.base + self.per_hit * self.hits) * rate;
         if change.abs() > most {
@@ -38,39 +40,40 @@ impl Boundary {
         change
     }
 
-    /// Back to the narrowest bound.
+    /// Resets the bound to its narrowest.
     pub(crate) const fn reset(&mut self) {
         self.hits = 0.0;
     }
 }
 
-/// What differs between the schemes that share the step.
+/// Constants of a scheme that uses the step.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct StepRule {
     /// Rate change per unit of gradient.
     pub(crate) theta: f64,
     /// Slope of the multiplier's last piece: `slope * amplifier - 50` from amplifier 9 on.
     pub(crate) last_slope: f64,
-    /// What an agreeing decision adds to the amplifier while it is below `early_below`.
+    /// Growth of the amplifier for an agreeing decision, while the amplifier is below `early_below`.
     pub(crate) early_growth: f64,
-    /// The same from there on.
+    /// Growth of the amplifier for an agreeing decision, from `early_below` on.
     pub(crate) late_growth: f64,
-    /// Where growth changes: 4 in Vivace (whose amplifiers are whole up to there: "above 3"), 3 in PCC-Expr.
+    /// Amplifier at which the growth changes: 4 in Vivace (whose amplifiers are whole up to there: "above 3"), 3 in
+    /// PCC-Expr.
     pub(crate) early_below: f64,
-    /// Smallest change.
+    /// Minimum change.
     pub(crate) least: f64,
 }
 
-/// The confidence amplifier, the bound and their memory.
+/// Confidence amplifier and bound, with their memory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct GradientStep {
     rule: StepRule,
     boundary: Boundary,
     amplifier: f64,
-    /// Agreeing decisions that do not yet raise the amplifier, after a change of direction.
+    /// Number of agreeing decisions that do not raise the amplifier yet, after a change of direction.
     swing: u32,
     previous: f64,
-    /// Decisions in a row in the same direction.
+    /// Number of consecutive decisions in the same direction.
     pub(crate) trend: u32,
 }
 
@@ -79,13 +82,14 @@ impl GradientStep {
         Self { rule, boundary, amplifier: 0.0, swing: 0, previous: 0.0, trend: 0 }
     }
 
-    /// Rate change at `rate` after utilities `u0` and `u1` at the different rates `r0` and `r1`.
+    /// Returns the rate change at `rate` after utilities `u0` and `u1` at the different rates `r0` and `r1`.
     pub(crate) fn change(&mut self, (u0, r0): (f64, f64), (u1, r1): (f64, f64), rate: f64) -> f64 {
         let gradient = if r1 == r0 { 0.0 } else { (u1 - u0) / (r1 - r0) };
         let raw = self.rule.theta * gradient;
         let (turned, kept) = (raw * self.previous < 0.0, raw * self.previous > 0.0);
         if turned {
-            // Past the optimum, or noise: small steps again, and two agreeing decisions before they grow.
+            // The optimum is passed, or noise misled: steps become small, and two agreeing decisions must come before
+            // they grow.
             self.reset();
             self.swing = (self.swing + 1).min(2);
         }
@@ -109,8 +113,8 @@ impl GradientStep {
         self.previous
     }
 
-    /// Confidence: nearly nothing while few decisions agree, which may be chance, then ever faster, so that a rate far
-    /// from the optimum is left in tens of decisions instead of hundreds.
+    /// Returns the multiplier. It is nearly nothing while few decisions agree, which may be chance, and then grows ever
+    /// faster. So a rate far from the optimum changes in tens of decisions instead of hundreds.
     fn multiplier(&self) -> f64 {
         match self.amplifier {
             amplifier if amplifier < 3.0 => amplifier + 1.0,
@@ -120,33 +124,33 @@ impl GradientStep {
         }
     }
 
-    /// Confidence and bound back to their smallest.
+    /// Resets confidence and bound to their minimum.
     pub(crate) const fn reset(&mut self) {
         self.amplifier = 0.0;
         self.boundary.reset();
     }
 
-    /// The next decision is neither with nor against the latest one.
+    /// Forgets the latest direction: the next decision neither agrees nor disagrees with it.
     pub(crate) const fn forget_direction(&mut self) {
         self.previous = 0.0;
     }
 
-    /// The change that the caller really made, where it is not the one returned.
+    /// Records the change that the caller really made, if it differs from the returned one.
     pub(crate) const fn set_previous(&mut self, change: f64) {
         self.previous = change;
     }
 
-    /// The latest change; zero if its direction was forgotten.
+    /// Returns the latest change; zero if its direction was forgotten.
     pub(crate) const fn previous(&self) -> f64 {
         self.previous
     }
 
-    /// What it was built with.
+    /// Returns the rule that the step was built with.
     pub(crate) const fn rule(&self) -> &StepRule {
         &self.rule
     }
 
-    /// The confidence amplifier, for time series.
+    /// Returns the confidence amplifier, for time series.
     pub(crate) const fn amplifier(&self) -> f64 {
         self.amplifier
     }
@@ -187,13 +191,14 @@ mod tests {
     #[test]
     fn confidence_grows_with_agreement_and_ends_with_a_turn() {
         let mut step = step();
-        // A gradient of 1 at rate 1000: nothing is bounded.
+        // A gradient of 1 at rate 1000 keeps every change within the bound.
         let mut decide = |gradient: f64| step.change((0.0, 1.0), (gradient, 2.0), 1000.0);
         let up: Vec<f64> = (0..6).map(|_| decide(1.0)).collect();
-        // The first has no predecessor; from amplifier 3 on the multiplier doubles its slope, above 3 growth halves.
+        // The first decision has no predecessor. From amplifier 3 on the multiplier doubles its slope; above 3 the
+        // growth halves.
         assert_eq!(up, [1.0, 1.0, 2.0, 3.0, 4.0, 6.0]);
         assert_eq!(decide(-1.0), -1.0);
-        // One agreeing decision makes good for the swing before confidence grows.
+        // One agreeing decision compensates the swing before confidence grows.
         assert_eq!([decide(-1.0), decide(-1.0), decide(-1.0)], [-1.0, -1.0, -2.0]);
     }
 

@@ -1,15 +1,15 @@
-//! Samples of which the later half is compared with the earlier one, in bounded memory.
+//! Comparison of the later half of samples with the earlier half, in bounded memory.
 
-/// So many sums are kept; up to here each is of one sample.
+/// Maximum number of sums; up to this number of samples each sum has one sample.
 const MOST: usize = 4096;
-/// Sums that memory is taken for at first.
+/// Number of sums for which memory is allocated at first.
 const USUAL: usize = 256;
 
-/// Samples in the order in which they came. Beyond [`MOST`] of them neighbours are added up, and a half may then begin within
-/// such a sum, of which it gets its share.
+/// Samples in the order of their arrival. Beyond [`MOST`] samples neighbours are added up. A half may then begin within
+/// such a sum and gets its share of it.
 #[derive(Clone, Debug)]
 pub(crate) struct Halves {
-    /// Of `group` samples each, but the last, which may be of fewer.
+    /// Sums of `group` samples each; the last one may have fewer.
     sums: Vec<f64>,
     group: usize,
     count: usize,
@@ -17,7 +17,7 @@ pub(crate) struct Halves {
 }
 
 impl Halves {
-    /// Without samples.
+    /// Returns an empty set of samples.
     pub(crate) fn new() -> Self {
         Self { sums: Vec::with_capacity(USUAL), group: 1, count: 0, total: 0.0 }
     }
@@ -28,7 +28,7 @@ impl Halves {
         (self.group, self.count, self.total) = (1, 0, 0.0);
     }
 
-    /// One more sample.
+    /// Adds a sample.
     #[inline]
     pub(crate) fn push(&mut self, sample: f64) {
         if self.count == self.sums.len() * self.group {
@@ -58,12 +58,13 @@ impl Halves {
         self.count
     }
 
-    /// Their mean; none of none.
+    /// Returns the mean; `None` without samples.
     pub(crate) fn mean(&self) -> Option<f64> {
         (self.count > 0).then(|| self.total / self.count as f64)
     }
 
-    /// Mean of the later half less that of the earlier one, which is the smaller one of an odd number; 0 below two samples.
+    /// Returns the mean of the later half less the mean of the earlier half; 0 for fewer than two samples. If the
+    /// number is odd, the earlier half is the smaller one.
     pub(crate) fn growth(&self) -> f64 {
         let half = self.count / 2;
         if half == 0 {

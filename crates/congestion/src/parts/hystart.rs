@@ -1,45 +1,45 @@
-//! Leaving slow start before the queue overflows: HyStart (Linux) and HyStart++ (RFC 9406).
+//! Exit from slow start before the queue overflows: HyStart (Linux) and HyStart++ (RFC 9406).
 //!
-//! HyStart ends slow start when the RTT has risen or the ACKs of one round are spread over half the RTT. HyStart++ looks
-//! at the RTT only, and probes with a quarter of the growth ("conservative slow start", CSS) before it believes it. ns-3 has
+//! HyStart ends slow start when the RTT has risen or the ACKs of one round are spread over half the RTT. HyStart++
+//! looks at the RTT only. It first grows by a quarter ("conservative slow start", CSS) to verify the rise. ns-3 has
 //! HyStart with limits of its own.
 
 use super::{Rounds, Window};
 use crate::Ack;
 use units::{Span, Time};
 
-/// Smallest rise of the RTT that counts (RFC 9406 4.3 `MIN_RTT_THRESH`; Linux the same).
+/// Minimum rise of the RTT that counts (RFC 9406 4.3 `MIN_RTT_THRESH`; Linux has the same value).
 const MIN_RTT_THRESHOLD: Span = Span::from_ms(4);
-/// Largest rise that is needed (RFC 9406 4.3 `MAX_RTT_THRESH`; Linux the same).
+/// Maximum rise that is needed (RFC 9406 4.3 `MAX_RTT_THRESH`; Linux has the same value).
 const MAX_RTT_THRESHOLD: Span = Span::from_ms(16);
-/// The same in ns-3.
+/// Maximum rise that is needed in ns-3.
 const NS3_MAX_RTT_THRESHOLD: Span = Span::from_ms(1000);
-/// Share of the RTT that counts as a rise between those (RFC 9406 4.3 `MIN_RTT_DIVISOR`).
+/// Divisor of the RTT that gives the needed rise between these limits (RFC 9406 4.3 `MIN_RTT_DIVISOR`).
 const RTT_DIVISOR: u64 = 8;
-/// RTT samples a round needs (RFC 9406 4.3 `N_RTT_SAMPLE`).
+/// Number of RTT samples that a round needs (RFC 9406 4.3 `N_RTT_SAMPLE`).
 const MIN_SAMPLES: u32 = 8;
-/// Slow-down in CSS (RFC 9406 4.3 `CSS_GROWTH_DIVISOR`).
+/// Divisor of the growth in CSS (RFC 9406 4.3 `CSS_GROWTH_DIVISOR`).
 const CSS_GROWTH_DIVISOR: f64 = 4.0;
-/// Rounds in CSS before slow start ends (RFC 9406 4.3 `CSS_ROUNDS`).
+/// Number of rounds in CSS before slow start ends (RFC 9406 4.3 `CSS_ROUNDS`).
 const CSS_ROUNDS: u32 = 5;
-/// Smallest window at which HyStart looks, packets (`hystart_low_window`).
+/// Minimum window for HyStart, packets (`hystart_low_window`).
 const MIN_WINDOW: f64 = 16.0;
-/// Largest gap within an ACK train (`hystart_ack_delta_us`).
+/// Maximum gap within an ACK train (`hystart_ack_delta_us`).
 const TRAIN_GAP: Span = Span::from_ms(2);
-/// Largest allowance for ACK aggregation in the train detector.
+/// Maximum allowance for ACK aggregation in the train detector.
 const LINUX_MAX_ACK_DELAY: Span = Span::from_ms(1);
-/// Bytes whose sending time is that allowance below its limit: four 64 KiB offload bursts.
+/// Bytes whose sending time is the allowance for ACK aggregation, if below its maximum: four 64 KiB offload bursts.
 const LINUX_ACK_DELAY_BYTES: f64 = 4.0 * 65_536.0;
 
-/// The rise over `rtt` that counts as queueing.
+/// Returns the rise over `rtt` that counts as queueing.
 fn threshold(rtt: Span) -> Span {
     (rtt / RTT_DIVISOR).clamp(MIN_RTT_THRESHOLD, MAX_RTT_THRESHOLD)
 }
 
-/// How a controller's slow start ends before the first loss.
+/// Variant of a controller's slow start before the first loss.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum SlowStart {
-    /// Only by loss or at ssthresh.
+    /// Ends only by loss or at ssthresh.
     Classic,
     /// Linux.
     HyStart(HyStart),
@@ -49,24 +49,24 @@ pub(crate) enum SlowStart {
     HyStartPlusPlus(HyStartPlusPlus),
 }
 
-/// What one ACK does in slow start.
+/// Effect of one ACK in slow start.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Step {
-    /// Growth, packets.
+    /// Growth of the window, packets.
     pub(crate) growth: f64,
-    /// Slow start ends after the growth.
+    /// True if slow start ends after the growth.
     pub(crate) leave: bool,
 }
 
 impl Step {
-    /// Growth by `growth` unless slow start ends before.
+    /// Returns a step with `growth`, or without growth if slow start ends.
     fn unless(leave: bool, growth: f64) -> Self {
         Self { growth: if leave { 0.0 } else { growth }, leave }
     }
 }
 
 impl SlowStart {
-    /// The variant called `name`; `limit` is RFC 9406's L, packets (infinite for a paced sender).
+    /// Returns the variant called `name`; `limit` is RFC 9406's L, packets (infinite for a paced sender).
     pub(crate) fn named(name: &str, limit: f64) -> Self {
         match name {
             "hystart" => Self::HyStart(HyStart::NEW),
@@ -76,7 +76,7 @@ impl SlowStart {
         }
     }
 
-    /// One ACK in slow start with `window`.
+    /// Handles one ACK in slow start with `window`.
     pub(crate) fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> Step {
         let acked = window.in_packets(ack.growth_bytes);
         match self {
@@ -87,7 +87,7 @@ impl SlowStart {
         }
     }
 
-    /// A congestion event. RFC 9406 4.3 is for the first slow start alone, later ones end at ssthresh.
+    /// Handles a congestion event. RFC 9406 4.3 is for the first slow start alone; later ones end at ssthresh.
     pub(crate) fn on_congestion(&mut self) {
         match self {
             Self::Classic | Self::HyStart(_) => {}
@@ -96,20 +96,21 @@ impl SlowStart {
         }
     }
 
-    /// A timeout begins a slow start of its own, after [`Self::on_congestion`]: Linux's HyStart forgets what it has seen.
+    /// Handles a timeout, after [`Self::on_congestion`]. It begins a new slow start: Linux's HyStart forgets its
+    /// samples.
     pub(crate) fn on_timeout(&mut self) {
         if let Self::HyStart(detector) = self {
             *detector = HyStart::NEW;
         }
     }
 
-    /// Whether growth is slowed down to check a suspected rise of the RTT.
+    /// Returns true if growth is slowed down to verify a rise of the RTT.
     pub(crate) fn is_conservative(&self) -> bool {
         matches!(self, Self::HyStartPlusPlus(HyStartPlusPlus { css: Some(_), .. }))
     }
 }
 
-/// Smallest RTT of a round, from its first samples on.
+/// Minimum RTT of a round, from its first samples on.
 #[derive(Clone, Copy, Debug)]
 struct RoundMin {
     rtt: Span,
@@ -125,19 +126,19 @@ impl RoundMin {
     }
 }
 
-/// Rounds of HyStart and the train of ACKs in each.
+/// Rounds of HyStart and the ACK train of each round.
 #[derive(Clone, Copy, Debug)]
 struct Train {
     rounds: Rounds,
     round_began: Time,
-    /// Last ACK of the train.
+    /// Time of the train's last ACK.
     at: Time,
 }
 
 impl Train {
     const NEW: Self = Self { rounds: Rounds::NEW, round_began: Time::ZERO, at: Time::ZERO };
 
-    /// Returns whether `ack` begins a round.
+    /// Returns true if `ack` begins a round.
     fn begins_round(&mut self, ack: &Ack<'_>) -> bool {
         let begins = self.rounds.ended(ack);
         if begins {
@@ -147,7 +148,7 @@ impl Train {
         begins
     }
 
-    /// Returns how long the train is that `ack` continues, `None` where it comes too late for that.
+    /// Returns the length of the train with `ack`; `None` if `ack` is too late to continue the train.
     fn extend(&mut self, ack: &Ack<'_>) -> Option<Span> {
         let continues = ack.now - self.at <= TRAIN_GAP;
         continues.then(|| {
@@ -157,16 +158,16 @@ impl Train {
     }
 }
 
-/// HyStart as in Linux (v6.14, `net/ipv4/tcp_cubic.c`, `hystart_update`) for an unpaced sender. From v5.16 to v6.13 rounds were
-/// counted only from `hystart_low_window` on.
+/// HyStart as in Linux (v6.14, `net/ipv4/tcp_cubic.c`, `hystart_update`) for an unpaced sender. From v5.16 to v6.13
+/// rounds were counted only from `hystart_low_window` on.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HyStart {
     train: Train,
-    /// Smallest RTT of the round, and how many samples it is of.
+    /// Minimum RTT of the round, with the number of its samples.
     current: RoundMin,
-    /// Smallest RTT since the beginning or the latest timeout (`delay_min`).
+    /// Minimum RTT since the beginning or the latest timeout (`delay_min`).
     min_rtt: Span,
-    /// Slow start was ended: nothing more is looked for before a timeout.
+    /// True if HyStart has ended slow start; the detectors then rest until a timeout.
     has_found: bool,
 }
 
@@ -174,7 +175,7 @@ impl HyStart {
     const NEW: Self =
         Self { train: Train::NEW, current: RoundMin::EMPTY, min_rtt: Span::MAX, has_found: false };
 
-    /// Whether this ACK ends slow start.
+    /// Returns true if this ACK ends slow start.
     fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> bool {
         let Some(rtt) = ack.rtt else { return false };
         self.min_rtt = self.min_rtt.min(rtt);
@@ -187,7 +188,7 @@ impl HyStart {
         if window.packets < MIN_WINDOW {
             return false;
         }
-        // Both detectors see every ACK.
+        // Both detectors must see every ACK.
         let is_train_long =
             self.train.extend(ack).is_some_and(|length| length > self.longest_train(ack, window));
         self.has_found = self.has_delay_risen(rtt) || is_train_long;
@@ -195,13 +196,14 @@ impl HyStart {
     }
 
     fn longest_train(&self, ack: &Ack<'_>, window: &Window) -> Span {
-        // Linux's pacing rate in slow start is two windows per smoothed RTT, whether or not it paces.
+        // Linux's pacing rate in slow start is two windows per smoothed RTT, with or without pacing.
         let share = LINUX_ACK_DELAY_BYTES / (2.0 * window.bytes().max(1) as f64);
         let ack_delay = ack.srtt.mul_f64(share).min(LINUX_MAX_ACK_DELAY);
         (self.min_rtt + ack_delay) / 2
     }
 
-    /// Every sample counts for the minimum; it is believed from the one after the first eight on.
+    /// Returns true if the delay has risen. Every sample counts for the minimum; the minimum counts from the ninth
+    /// sample on.
     fn has_delay_risen(&mut self, rtt: Span) -> bool {
         let is_believed = self.current.samples >= MIN_SAMPLES;
         self.current.add(rtt);
@@ -209,9 +211,9 @@ impl HyStart {
     }
 }
 
-/// HyStart as in ns-3's `TcpCubic` (ns-3.41, `src/internet/model/tcp-cubic.cc`): a train as long as the whole RTT, a rise of
-/// the RTT by as much as it is, 4 ms to 1 s, in the first eight samples of a round. Uses the connection's smallest RTT where
-/// ns-3 leaves out samples of an epoch's beginning.
+/// HyStart as in ns-3's `TcpCubic` (ns-3.41, `src/internet/model/tcp-cubic.cc`). A train must be as long as the whole
+/// RTT. A rise must be as large as the RTT, within 4 ms to 1 s, in the first eight samples of a round. This code uses
+/// the connection's minimum RTT; ns-3 leaves out samples of an epoch's beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ns3 {
     train: Train,
@@ -221,7 +223,7 @@ pub(crate) struct Ns3 {
 impl Ns3 {
     const NEW: Self = Self { train: Train::NEW, current: RoundMin::EMPTY };
 
-    /// Whether this ACK ends slow start.
+    /// Returns true if this ACK ends slow start.
     fn on_ack(&mut self, ack: &Ack<'_>, window: &Window) -> bool {
         if self.train.begins_round(ack) {
             self.current = RoundMin::EMPTY;
@@ -229,7 +231,7 @@ impl Ns3 {
         if window.packets < MIN_WINDOW {
             return false;
         }
-        // Both detectors see every ACK.
+        // Both detectors must see every ACK.
         let is_train_long = self.train.extend(ack).is_some_and(|length| length > ack.min_rtt);
         self.has_delay_risen(ack) || is_train_long
     }
@@ -250,19 +252,19 @@ impl Ns3 {
 pub(crate) struct HyStartPlusPlus {
     rounds: Rounds,
     current: RoundMin,
-    /// Smallest RTT of the round before; [`Span::MAX`] without one.
+    /// Minimum RTT of the previous round; [`Span::MAX`] without one.
     last_min: Span,
     css: Option<Css>,
-    /// L: most packets one ACK may add.
+    /// RFC 9406's L: the maximum number of packets that one ACK may add.
     limit: f64,
 }
 
 /// Conservative slow start.
 #[derive(Clone, Copy, Debug)]
 struct Css {
-    /// A smaller RTT than this proves the suspicion wrong.
+    /// Baseline RTT: a smaller RTT disproves the rise.
     baseline: Span,
-    /// Rounds ended in it; the one it began in counts.
+    /// Number of rounds that ended in CSS, including the one in which it began.
     rounds: u32,
 }
 

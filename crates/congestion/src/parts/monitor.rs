@@ -1,23 +1,26 @@
 //! Monitor intervals as PCC and Vivace count them on UDT: a planned number of packets each, judged once later packets
 //! are reported.
 //!
-//! Source: modong/pcc@1afc958, `sender/src/core.cpp` (`start_monitor`, `packData`, `processCtrl`). Its quirks shape
-//! what the schemes see, so they are kept: an interval closes as soon as one packet of a later one is reported, and
-//! whatever of it was not reported by then is lost; intervals that close together close newest first; the RTT of a
-//! closing interval is the mean RTT seen so far in the *later* one. Numbers of intervals wrap at the ring's size, and
-//! an interval not yet closed by then is forgotten.
+//! Source: modong/pcc@1afc958, `sender/src/core.cpp` (`start_monitor`, `packData`, `processCtrl`). Its quirks affect
+//! the schemes' inputs, so they are kept:
+//!
+//! - An interval closes as soon as one packet of a later interval is reported. Its packets without a report by then
+//!   count as lost.
+//! - Intervals that close together close newest first.
+//! - The RTT of a closing interval is the mean RTT so far in the *later* interval.
+//! - Numbers of intervals wrap at the ring's size. An interval that is not closed by then is forgotten.
 
 use crate::AckedPacket;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Microseconds: the unit of regressions.
+/// Microseconds per nanosecond: the unit of regressions.
 const US: f64 = 1e-3;
 
-/// Least-squares line through RTT over send time, in one pass.
+/// Least-squares line of RTT over send time, in one pass.
 #[derive(Clone, Copy, Debug, Default)]
 struct Regression {
-    /// First point, ns; the others count from it.
+    /// First point, ns; the others are relative to it.
     origin: Option<(Time, Span)>,
     count: f64,
     times: f64,
@@ -38,7 +41,7 @@ impl Regression {
         self.products += time * rtt;
     }
 
-    /// RTT per send time; `None` without two different times.
+    /// Returns RTT per send time; `None` without two different times.
     fn slope(&self) -> Option<f64> {
         let spread = self.count * self.squares - self.times * self.times;
         (self.count >= 2.0 && spread > 0.0)
@@ -46,7 +49,7 @@ impl Regression {
     }
 }
 
-/// An interval that is being sent, or waits for reports.
+/// Interval that is being sent or waits for reports.
 #[derive(Clone, Copy, Debug)]
 struct Interval {
     number: u32,
@@ -62,64 +65,66 @@ struct Interval {
     regression: Regression,
 }
 
-/// What became of an interval.
+/// Result of an interval.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
-    /// Its number in the ring.
+    /// Number of the interval in the ring.
     pub(crate) number: u32,
     /// Number of the interval that is being sent now.
     pub(crate) current: u32,
-    /// Rate set when it began, in the scheme's unit.
+    /// Rate set at the beginning of the interval, in the scheme's unit.
     pub(crate) rate: f64,
-    /// Packets sent.
+    /// Number of packets sent.
     pub(crate) packets: f64,
-    /// Of these, not reported when it was closed.
+    /// Number of packets without a report when the interval was closed.
     pub(crate) lost: f64,
-    /// From its start, which is the last sending of the interval before, to its own last sending; s, above 0.
+    /// Time from the interval's start (the last departure of the previous interval) to its own last departure, s, above
+    /// 0.
     pub(crate) seconds: f64,
-    /// Mean RTT seen so far in the interval whose report closed this one.
+    /// Mean RTT so far in the interval whose report closed this one.
     pub(crate) rtt: Span,
-    /// Slope of RTT over send time within it, if two reports gave one.
+    /// Slope of RTT over send time within the interval; `None` without two reports.
     pub(crate) slope: Option<f64>,
 }
 
 impl Ended {
-    /// Share of its packets lost.
+    /// Returns the fraction of packets that were lost.
     pub(crate) fn loss(&self) -> f64 {
         self.lost / self.packets
     }
 }
 
-/// Numbers of intervals: so many, around and around.
+/// Numbers of intervals, which wrap at this number.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ring(pub(crate) u32);
 
 impl Ring {
-    /// The number `ahead` after `number`.
+    /// Returns the number that follows `number` by `ahead`.
     pub(crate) const fn after(self, number: u32, ahead: u32) -> u32 {
         (number + ahead) % self.0
     }
 
-    /// How far `number` is behind `first`.
+    /// Returns the distance from `first` to `number`.
     pub(crate) const fn distance(self, first: u32, number: u32) -> u32 {
         (number + self.0 - first) % self.0
     }
 }
 
-/// The intervals of one flow. The next is to be opened whenever [`Monitor::sent`] asks for it.
+/// Intervals of one flow. The next interval must be opened whenever [`Monitor::sent`] asks for it.
 #[derive(Debug)]
 pub(crate) struct Monitor {
     ring: Ring,
-    /// Whether the report of its own last packet closes an interval (Vivace), rather than of a later one only (PCC).
+    /// True if the report of an interval's own last packet closes it (Vivace). False if only the report of a later
+    /// packet does (PCC).
     closes_on_last: bool,
-    /// Not closed yet, oldest first; the last one is being sent.
+    /// Intervals that are not closed yet, oldest first; the last one is being sent.
     intervals: VecDeque<Interval>,
     next: u32,
     report_rtt: Span,
 }
 
 impl Monitor {
-    /// Remembers as many intervals as `ring` has numbers.
+    /// Returns a monitor that remembers as many intervals as `ring` has numbers.
     pub(crate) fn new(ring: Ring, closes_on_last: bool) -> Self {
         Self {
             ring,
@@ -130,12 +135,12 @@ impl Monitor {
         }
     }
 
-    /// Number of the interval that [`Monitor::open`] will open.
+    /// Returns the number of the interval that [`Monitor::open`] will open.
     pub(crate) const fn next(&self) -> u32 {
         self.next
     }
 
-    /// Whether an interval is being sent: from the first [`Monitor::open`] on.
+    /// Returns true if an interval is being sent: from the first [`Monitor::open`] on.
     pub(crate) fn is_open(&self) -> bool {
         !self.intervals.is_empty()
     }
@@ -161,7 +166,7 @@ impl Monitor {
         self.next = self.ring.after(self.next, 1);
     }
 
-    /// A packet of the current interval was sent; whether that was its last.
+    /// Counts a departure in the current interval. Returns true if this was the interval's last packet.
     pub(crate) fn sent(&mut self, now: Time) -> bool {
         let Some(interval) = self.intervals.back_mut() else { return false };
         interval.sent += 1;
@@ -169,12 +174,12 @@ impl Monitor {
         interval.sent == interval.planned
     }
 
-    /// Position of the interval with `packet`; `None` if that is closed.
+    /// Returns the position of the interval with `packet`; `None` if that interval is closed.
     fn find(&self, packet: u64) -> Option<usize> {
         self.intervals.partition_point(|interval| interval.first_packet <= packet).checked_sub(1)
     }
 
-    /// A report arrived that has `newest` as its newest packet; reports give one RTT sample.
+    /// Handles a report whose newest packet is `newest`; reports give one RTT sample.
     pub(crate) fn reported(&mut self, now: Time, newest: &AckedPacket) {
         let rtt = now - newest.sent_at;
         self.report_rtt = rtt;
@@ -187,14 +192,14 @@ impl Monitor {
         }
     }
 
-    /// One packet of the report.
+    /// Counts one packet of the report.
     pub(crate) fn arrived(&mut self, packet: u64) {
         if let Some(at) = self.find(packet) {
             self.intervals[at].reported += 1;
         }
     }
 
-    /// The newest of the intervals that the arrival of `packet` closes; ask until there is none.
+    /// Returns the newest of the intervals that the arrival of `packet` closes. Call this until it returns `None`.
     pub(crate) fn close(&mut self, packet: u64) -> Option<Ended> {
         let at = self.find(packet)?;
         let interval = &self.intervals[at];
@@ -235,7 +240,7 @@ mod tests {
         }
     }
 
-    /// A report of one packet that was sent at its number in ms.
+    /// Reports one packet that was sent at its number in ms.
     fn report(monitor: &mut Monitor, number: u64, rtt_ms: u64) -> Vec<Ended> {
         let packet = AckedPacket { number, sent_at: at(number), ..AckedPacket::default() };
         monitor.reported(at(number + rtt_ms), &packet);
@@ -248,13 +253,13 @@ mod tests {
         let mut monitor = Monitor::new(Ring(100), false);
         send(&mut monitor, 0, 25, 10);
         assert!((0..9).all(|number| report(&mut monitor, number, 20).is_empty()));
-        // Packet 9 is late: packet 10 closes the interval without it, and hands over its own RTT.
+        // Packet 9 is late: packet 10 closes the interval without it, and its RTT counts for the interval.
         let ended = report(&mut monitor, 10, 30);
         assert_eq!(ended.len(), 1);
         assert_eq!((ended[0].number, ended[0].current, ended[0].packets, ended[0].lost), (0, 2, 10.0, 1.0));
         assert_eq!(ended[0].rtt, Span::from_ms(30));
         assert!(report(&mut monitor, 9, 40).is_empty());
-        // The first interval has no interval before it to begin at: nine gaps; the second has ten.
+        // The first interval has no previous interval to begin at, so it has nine gaps; the second has ten.
         assert!((ended[0].seconds - 0.009).abs() < 1e-12);
         assert!((report(&mut monitor, 20, 30)[0].seconds - 0.010).abs() < 1e-12);
     }

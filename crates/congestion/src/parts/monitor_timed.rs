@@ -1,16 +1,19 @@
-//! Monitor intervals that last a time, not a number of packets: the engine of PCC-Expr and Proteus.
+//! Monitor intervals with a fixed duration instead of a number of packets: the engine of PCC-Expr and Proteus.
 //!
-//! Source: PCCproject/PCC-Uspace@cd43e34 and @30c2cfe, `src/pcc/pcc_monitor_interval_queue.cpp`. What a useful interval
-//! sent is accounted for packet by packet, acknowledged or lost; a round of useful intervals is decided once all of
-//! them are, and intervals that are not useful only keep the sender going meanwhile. When an interval ends and when it
-//! is complete differs between the schemes, so they say it.
+//! Source: PCCproject/PCC-Uspace@cd43e34 and @30c2cfe, `src/pcc/pcc_monitor_interval_queue.cpp`. Each packet of a
+//! useful interval is accounted for, as acknowledged or lost. A round of useful intervals is decided once all of them
+//! are complete. Intervals that are not useful only keep the sender active meanwhile. The schemes define the end and
+//! the completeness of an interval.
 //!
-//! Why a time: what a rate does to RTT and loss shows after about a round trip. A number of packets is a round trip at
-//! one rate only; a time fits all of them (Dong et al., NSDI 2018,
-//! <https://www.usenix.org/conference/nsdi18/presentation/dong>, has one RTT). Why all packets are awaited: a loss is
-//! known later than an ACK, so an interval that is judged early looks better than it was, and one that is compared with
-//! it looks worse. Why there are intervals that are not useful: results come a round trip late, and a sender that
-//! stopped meanwhile would empty the queue that it is measuring.
+//! The reasons:
+//!
+//! - Duration: a rate's effect on RTT and loss shows after about a round trip. A number of packets is a round trip at
+//!   one rate only; a duration fits all rates (Dong et al., NSDI 2018,
+//!   <https://www.usenix.org/conference/nsdi18/presentation/dong>, has one RTT).
+//! - All packets: a loss becomes known later than an ACK. So an interval that is judged early looks better than it was,
+//!   and the interval that it is compared with looks worse.
+//! - Intervals that are not useful: results come a round trip late. A sender that stopped until then would empty the
+//!   queue that it measures.
 
 use std::collections::VecDeque;
 use units::{Span, Time};
@@ -21,26 +24,26 @@ pub(crate) struct RttSample {
     /// Packet number.
     pub(crate) number: u64,
     pub(crate) rtt: Span,
-    /// Whether statistics may use it.
+    /// True if statistics may use the sample.
     pub(crate) is_reliable: bool,
 }
 
-/// What is known of an interval when it begins.
+/// Properties of an interval that are known at its beginning.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct IntervalTerms {
     /// Sending rate, in the scheme's unit.
     pub(crate) rate: f64,
-    /// Whether its utility counts.
+    /// True if the interval's utility counts.
     pub(crate) is_useful: bool,
-    /// Whether the scheme is still in its first phase.
+    /// True if the scheme is still in its first phase.
     pub(crate) is_starting: bool,
     /// Smoothed RTT.
     pub(crate) rtt: Span,
-    /// When it ends; schemes without an end in advance say now.
+    /// End of the interval; the present time if the scheme knows no end in advance.
     pub(crate) end: Time,
 }
 
-/// One monitor interval.
+/// Monitor interval.
 #[derive(Debug)]
 pub(crate) struct Interval {
     pub(crate) terms: IntervalTerms,
@@ -52,23 +55,23 @@ pub(crate) struct Interval {
     pub(crate) sent_bytes: u64,
     acked_bytes: u64,
     pub(crate) lost_bytes: u64,
-    /// RTTs in the order in which they were reported.
+    /// RTTs in the order of their reports.
     pub(crate) samples: Vec<RttSample>,
     pub(crate) reliable_samples: usize,
 }
 
 impl Interval {
-    /// Whether every packet sent so far is either acknowledged or lost.
+    /// Returns true if every packet sent so far is either acknowledged or lost.
     pub(crate) fn is_accounted_for(&self) -> bool {
         self.acked_bytes + self.lost_bytes >= self.sent_bytes
     }
 
-    /// Share of the bytes that was lost.
+    /// Returns the fraction of bytes that were lost.
     pub(crate) fn loss(&self) -> f64 {
         self.lost_bytes as f64 / self.sent_bytes as f64
     }
 
-    /// From the first to the last packet's departure.
+    /// Returns the time from the first to the last packet's departure.
     pub(crate) fn sending_time(&self) -> Span {
         self.last_sent_at - self.first_sent_at
     }
@@ -78,18 +81,18 @@ impl Interval {
     }
 }
 
-/// Whether the round of useful intervals can be decided.
+/// State of the round of useful intervals.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Round {
-    /// Not yet.
+    /// Round that cannot be decided yet.
     Waiting,
-    /// One of them has a single packet, thus no rate: the round is void.
+    /// Round with an interval of a single packet, which has no rate.
     Void,
-    /// All are complete.
+    /// Round whose intervals are all complete.
     Complete,
 }
 
-/// The intervals under way, oldest first.
+/// Intervals that are not finished, oldest first.
 #[derive(Debug, Default)]
 pub(crate) struct MonitorTimed {
     intervals: VecDeque<Interval>,
@@ -99,12 +102,12 @@ pub(crate) struct MonitorTimed {
 }
 
 impl MonitorTimed {
-    /// Number of useful intervals of this round.
+    /// Returns the number of useful intervals of this round.
     pub(crate) const fn useful(&self) -> usize {
         self.useful
     }
 
-    /// The interval that packets leave in.
+    /// Returns the interval in which packets leave now.
     pub(crate) fn current(&self) -> Option<&Interval> {
         self.intervals.back()
     }
@@ -113,8 +116,8 @@ impl MonitorTimed {
         self.intervals.iter().filter(|interval| interval.terms.is_useful)
     }
 
-    /// Begins an interval. One that is not useful takes the place of a previous one that is not: nothing is measured in
-    /// either.
+    /// Begins an interval. If neither it nor the last interval is useful, it replaces the last one: nothing is measured
+    /// in either.
     pub(crate) fn open(&mut self, now: Time, terms: IntervalTerms) {
         if self.current().is_some_and(|current| !current.terms.is_useful && !terms.is_useful)
             && let Some(replaced) = self.intervals.pop_back()
@@ -137,7 +140,7 @@ impl MonitorTimed {
         });
     }
 
-    /// A packet left; an interval was opened before.
+    /// Counts a departure; an interval must be open.
     pub(crate) fn on_sent(&mut self, now: Time, number: u64, bytes: u64) {
         let Some(current) = self.intervals.back_mut() else { return };
         if current.packets == 0 {
@@ -148,12 +151,12 @@ impl MonitorTimed {
         current.sent_bytes += bytes;
     }
 
-    /// The useful interval in which packet `number` left.
+    /// Returns the useful interval in which packet `number` left.
     pub(crate) fn useful_with(&mut self, number: u64) -> Option<&mut Interval> {
         self.intervals.iter_mut().find(|interval| interval.terms.is_useful && interval.holds(number))
     }
 
-    /// A packet was acknowledged.
+    /// Counts an acknowledged packet.
     pub(crate) fn on_acked(&mut self, bytes: u64, sample: RttSample) {
         let Some(interval) = self.useful_with(sample.number) else { return };
         interval.acked_bytes += bytes;
@@ -161,21 +164,21 @@ impl MonitorTimed {
         interval.reliable_samples += usize::from(sample.is_reliable);
     }
 
-    /// A packet was lost.
+    /// Counts a lost packet.
     pub(crate) fn on_lost(&mut self, number: u64, bytes: u64) {
         if let Some(interval) = self.useful_with(number) {
             interval.lost_bytes += bytes;
         }
     }
 
-    /// The transport has given up everything outstanding.
+    /// Counts everything outstanding as lost.
     pub(crate) fn on_all_lost(&mut self) {
         for interval in &mut self.intervals {
             interval.lost_bytes = interval.sent_bytes.saturating_sub(interval.acked_bytes);
         }
     }
 
-    /// What can be said of the round if intervals are complete that satisfy `is_complete`.
+    /// Returns the state of the round; `is_complete` decides whether an interval is complete.
     pub(crate) fn round(&self, is_complete: impl Fn(&Interval) -> bool) -> Round {
         let mut complete = 0;
         for interval in self.useful_intervals().filter(|interval| is_complete(interval)) {
@@ -187,7 +190,7 @@ impl MonitorTimed {
         if complete > 0 && complete == self.useful { Round::Complete } else { Round::Waiting }
     }
 
-    /// The round is over: intervals up to the last useful one are forgotten.
+    /// Ends the round: forgets the intervals up to the last useful one.
     pub(crate) fn end_round(&mut self) {
         while self.useful > 0
             && let Some(interval) = self.intervals.pop_front()
@@ -228,7 +231,7 @@ mod tests {
         RttSample { number, rtt: Span::from_ms(10), is_reliable: true }
     }
 
-    /// Two useful intervals of two packets each (numbers 0 to 3), then one that is not useful (4 and 5).
+    /// Returns two useful intervals of two packets each (numbers 0 to 3), then one that is not useful (4 and 5).
     fn two_and_a_tail() -> MonitorTimed {
         let mut monitor = MonitorTimed::default();
         for (index, is_useful) in [true, true, false].into_iter().enumerate() {

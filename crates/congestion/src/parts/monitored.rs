@@ -1,33 +1,34 @@
-//! A sender that gives each monitor interval a rate and judges it by what became of it: the side of PCC and Vivace that
-//! faces the transport. Which rate, and what the outcome says, is the scheme's.
+//! Sender that sets a rate for each monitor interval and judges the rate by the interval's result. It connects PCC and
+//! Vivace to the transport. The scheme chooses the rates and judges the results.
 
 use super::{Ended, Monitor, Ring};
 use crate::{Ack, AckedPacket, Control, Controller, FieldSink, Parameters, Sent, Start};
 use core::fmt::Debug;
 use units::{Rate, Time};
 
-/// A scheme that decides on a rate for each interval.
+/// Scheme that decides on a rate for each interval.
 pub(crate) trait IntervalScheme: Debug + Send {
-    /// Interval `number` begins at `now`: decides on its rate; returns how many packets it has.
+    /// Handles the beginning of interval `number` at `now` and decides on its rate. Returns the interval's number of
+    /// packets.
     fn on_interval_start(&mut self, now: Time, number: u32) -> u64;
 
-    /// What became of an interval, which need not be the latest.
+    /// Handles the result of an interval, which need not be the latest.
     fn on_interval_end(&mut self, ended: &Ended);
 
-    /// A report has arrived that has `newest` as its newest packet.
+    /// Handles a report whose newest packet is `newest`.
     fn on_report(&mut self, _now: Time, _newest: &AckedPacket) {}
 
-    /// Rate being sent, Mbit/s on the wire.
+    /// Returns the present rate, Mbit/s on the wire.
     fn rate(&self) -> f64;
 
-    /// What its packets weigh.
+    /// Returns the size of the scheme's packets.
     fn packet(&self) -> WirePacket;
 
-    /// Its state, for time series.
+    /// Writes the scheme's state, for time series.
     fn fields(&self, sink: &mut dyn FieldSink);
 }
 
-/// What a packet weighs on the wire: the schemes' rates count its headers, pacing counts its payload.
+/// Size of a packet on the wire. The schemes' rates count its headers; pacing counts its payload.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct WirePacket {
     /// Headers and payload, bits.
@@ -36,7 +37,7 @@ pub(crate) struct WirePacket {
 }
 
 impl WirePacket {
-    /// With the parameter `header_bytes`.
+    /// Returns the size with the parameter `header_bytes`.
     pub(crate) fn new(parameters: &Parameters, start: &Start) -> Self {
         let payload_bytes = f64::from(start.mss_bytes.max(1));
         let bytes = payload_bytes + parameters.number("header_bytes");
@@ -44,7 +45,7 @@ impl WirePacket {
     }
 }
 
-/// The controller that `scheme` makes with its intervals.
+/// Controller that combines `scheme` with monitor intervals.
 #[derive(Debug)]
 pub(crate) struct Monitored<S> {
     scheme: S,
@@ -52,12 +53,13 @@ pub(crate) struct Monitored<S> {
 }
 
 impl<S: IntervalScheme> Monitored<S> {
-    /// Remembers as many intervals as `ring` has numbers; `closes_on_last` as in [`Monitor::new`].
+    /// Returns a controller that remembers as many intervals as `ring` has numbers; `closes_on_last` as in
+    /// [`Monitor::new`].
     pub(crate) fn new(scheme: S, ring: Ring, closes_on_last: bool) -> Self {
         Self { scheme, monitor: Monitor::new(ring, closes_on_last) }
     }
 
-    /// Opens the next interval; packet `first` is its first.
+    /// Opens the next interval, whose first packet is `first`.
     fn open(&mut self, now: Time, first: u64) {
         let packets = self.scheme.on_interval_start(now, self.monitor.next());
         self.monitor.open(now, first, packets, self.scheme.rate());

@@ -1,33 +1,34 @@
 //! PACK: the periodic report of `FillP`'s receiver, and the half that writes it.
 //!
-//! Every `P` the receiver says how fast payload arrived since the last PACK and how much of the packet-number span is
-//! missing (fillthepipe/fill-the-pipe@ec95853). The sender alone knows the round trip, so it chooses `P` and says it with
-//! every packet; a PACK leaves whether anything arrived or not. What the published protocol's NACKs repair is left to
-//! the transport: its ACK of the same moment lists what arrived.
+//! Every `P` the receiver reports two values for the time since the last PACK: the receive rate of payload, and the
+//! missing fraction of the packet-number span (fillthepipe/fill-the-pipe@ec95853). The sender alone knows the round
+//! trip, so it chooses `P` and sends it with every packet. A PACK leaves even if nothing arrived. The published
+//! protocol also repairs losses with NACKs. Here the transport repairs them: its ACK of the same moment lists the
+//! arrivals.
 
 use crate::{Arrived, Message, ReceiverHalf};
 use units::{Span, Time};
 
-/// `P` until the first packet names one (`pack_interval` of the shipped `ft.ini`).
+/// `P` until the first packet sets it (`pack_interval` of the shipped `ft.ini`).
 const FIRST_INTERVAL: Span = Span::from_ms(30);
-/// PACKs in a row that report nothing, after which they become rare.
+/// Number of consecutive empty PACKs after which PACKs become rare.
 const EMPTY_PACKS: u32 = 5;
-/// `P` while nothing has arrived for longer (the no-data interval of the `OpenHarmony` code).
+/// `P` after a longer time without arrivals (the no-data interval of the `OpenHarmony` code).
 const IDLE_INTERVAL: Span = Span::from_ms(500);
-/// Percent reported when nothing arrived.
+/// Percent reported if nothing arrived.
 const ALL_LOST: u8 = 100;
 
-/// What a PACK says.
+/// Contents of a PACK.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Pack {
     /// Payload received since the last PACK over the time since then, kbit/s.
     pub(crate) rate_kbps: u32,
-    /// Share of the packet-number span since the last PACK that did not arrive, whole percent; 100 if nothing arrived.
+    /// Missing fraction of the packet-number span since the last PACK, whole percent; 100 if nothing arrived.
     pub(crate) loss_percent: u8,
 }
 
 impl Pack {
-    /// The PACK in an ACK's feedback, if it brings one.
+    /// Reads the PACK in an ACK's feedback; `None` without one.
     pub(crate) fn read(feedback: &[u8]) -> Option<Self> {
         let &[loss_percent, a, b, c, d] = feedback else { return None };
         Some(Self { rate_kbps: u32::from_le_bytes([a, b, c, d]), loss_percent })
@@ -39,12 +40,12 @@ impl Pack {
     }
 }
 
-/// What a packet says to the receiver: the interval of PACKs.
+/// Returns a packet's message to the receiver: the interval of PACKs.
 pub(crate) const fn interval_message(interval: Span) -> Message {
     [interval.as_ns(), 0]
 }
 
-/// Payload rate, whole kbit/s.
+/// Returns the payload rate, whole kbit/s.
 pub(crate) fn kbps(bytes: u64, elapsed: Span) -> u32 {
     if elapsed.is_zero() {
         return 0;
@@ -52,18 +53,18 @@ pub(crate) fn kbps(bytes: u64, elapsed: Span) -> u32 {
     (bytes as f64 * 8e6 / elapsed.as_ns() as f64) as u32
 }
 
-/// The receiver: measures between two PACKs.
+/// Receiver, which measures between two PACKs.
 #[derive(Debug)]
 pub(crate) struct PackHalf {
     interval: Span,
-    /// When the present measurement began: at the last PACK; `None` before the first packet.
+    /// Beginning of the present measurement, at the last PACK; `None` before the first packet.
     since: Option<Time>,
     bytes: u64,
     packets: u64,
-    /// Packet number after the largest reported, and after the largest seen.
+    /// Numbers after the largest reported packet and after the largest arrived packet.
     reported: u64,
     seen: u64,
-    /// PACKs in a row that reported nothing.
+    /// Number of consecutive empty PACKs.
     empty: u32,
 }
 
@@ -81,7 +82,7 @@ impl PackHalf {
             return ALL_LOST;
         }
         let span = self.seen - self.reported;
-        // Packets that arrive late belong to an earlier span, so more than the span may have come.
+        // Late packets belong to an earlier span, so more packets than the span may have come.
         (100 * span.saturating_sub(self.packets) / span.max(1)) as u8
     }
 }
@@ -106,7 +107,7 @@ impl ReceiverHalf for PackHalf {
     }
 
     fn write_feedback(&mut self, now: Time, feedback: &mut Vec<u8>) {
-        // An ACK that leaves for another reason (the connection's first) is no PACK.
+        // An ACK that leaves for another reason (the connection's first) is not a PACK.
         let Some(since) = self.since.filter(|_| self.next_timer() <= now) else { return };
         Pack { rate_kbps: kbps(self.bytes, now - since), loss_percent: self.loss_percent() }.write(feedback);
         self.empty = if self.packets == 0 { self.empty.saturating_add(1) } else { 0 };
@@ -142,9 +143,9 @@ mod tests {
         arrive(&mut half, 10, 0);
         arrive(&mut half, 15, 4);
         assert_eq!((half.next_timer(), pack(&mut half, at(29))), (at(30), None));
-        // 2 of 5 packets in 20 ms.
+        // 2 of 5 packets arrive in 20 ms.
         assert_eq!(pack(&mut half, at(30)), Some(Pack { rate_kbps: 1040, loss_percent: 60 }));
-        // The span goes on after number 4: 5 is missing, of three.
+        // The span continues after number 4: of three packets, number 5 is missing.
         arrive(&mut half, 31, 6);
         arrive(&mut half, 32, 7);
         assert_eq!(pack(&mut half, at(50)), Some(Pack { rate_kbps: 1040, loss_percent: 33 }));
@@ -169,7 +170,7 @@ mod tests {
             assert_eq!(pack(&mut half, at(20 * count)), Some(Pack { rate_kbps: 0, loss_percent: 100 }));
         }
         assert_eq!(half.next_timer(), at(120 + 500));
-        // Data again: measured from its first packet on.
+        // The measurement of new data begins with its first packet.
         arrive(&mut half, 300, 1);
         assert_eq!(half.next_timer(), at(320));
         assert_eq!(pack(&mut half, at(320)), Some(Pack { rate_kbps: 520, loss_percent: 0 }));

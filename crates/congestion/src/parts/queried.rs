@@ -1,22 +1,22 @@
-//! What a program asks a socket for from time to time: sums since it last asked, and the present state.
+//! Socket counters that a program reads from time to time: sums since the last query, and the present state.
 
 use crate::{Ack, Loss, Sent};
 use units::{Rate, Span, Time};
 
-/// Of IPv4 and of TCP with timestamps.
+/// Headers of IPv4 and of TCP with timestamps, bytes.
 const HEADER_BYTES: f64 = 52.0;
 
-/// The socket's side: counts.
+/// Counters of the socket.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Queried {
     mss_bytes: f64,
     since: Time,
-    /// Of delivery-rate samples, bytes/s.
+    /// Sum of delivery-rate samples, bytes/s.
     rate_sum: f64,
     rate_samples: u64,
-    /// The newest one that the application did not limit.
+    /// Newest delivery rate that the application did not limit, bytes/s.
     newest_rate: f64,
-    /// Of RTT samples, s.
+    /// Sum of RTT samples, s.
     rtt_sum: f64,
     rtt_samples: u64,
     sent_bytes: u64,
@@ -26,14 +26,15 @@ pub(crate) struct Queried {
     rttvar: Span,
     min_rtt: Option<Span>,
     in_flight_bytes: u64,
-    /// Retransmissions under way, packets.
+    /// Retransmissions in flight, packets.
     retransmitted: u64,
-    /// Packets that were lost, and neither they nor what was sent in their place has arrived.
+    /// Lost packets whose data has not arrived since, neither late nor by retransmission.
     missing: u64,
     state: State,
 }
 
-/// Linux's states of congestion control, by its numbers. Not told apart from `Open` is one in which ACKs come out of order.
+/// Linux's states of congestion control, by their numbers. The state with reordered ACKs is not distinguished from
+/// `Open`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) enum State {
     #[default]
@@ -42,31 +43,31 @@ pub(crate) enum State {
     Loss = 4,
 }
 
-/// The program's side: what one question is answered.
+/// Answer to one query of the program.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Answer {
-    /// Since the last question, s.
+    /// Time since the last query, s.
     pub(crate) elapsed_s: f64,
     /// Mean delivery rate, bytes/s; 0 without a sample.
     pub(crate) rate: f64,
     /// Newest delivery rate, bytes/s.
     pub(crate) newest_rate: f64,
-    /// Bytes sent and delivered since the last question.
+    /// Bytes sent and delivered since the last query.
     pub(crate) sent_bytes: f64,
     pub(crate) delivered_bytes: f64,
     /// Mean RTT, s, if there was a sample, and the number of samples.
     pub(crate) rtt_s: Option<f64>,
     pub(crate) rtt_samples: f64,
-    /// Bytes lost per second.
+    /// Rate of lost bytes, bytes/s.
     pub(crate) loss: f64,
-    /// Smoothed RTT, its variation, and smallest RTT, s.
+    /// Smoothed RTT, its variation, and minimum RTT, s.
     pub(crate) srtt_s: f64,
     pub(crate) rttvar_s: f64,
     pub(crate) min_rtt_s: f64,
-    /// Packets in flight, and retransmissions among them.
+    /// Number of packets in flight, and of retransmissions among them.
     pub(crate) packets_out: f64,
     pub(crate) retransmitted: f64,
-    /// Packets that were lost and have not arrived since.
+    /// Number of packets that were lost and have not arrived since.
     pub(crate) missing: f64,
     pub(crate) state: State,
 }
@@ -141,7 +142,7 @@ impl Queried {
         }
     }
 
-    /// Everything outstanding is lost.
+    /// Counts everything outstanding as lost.
     pub(crate) fn on_timeout(&mut self) {
         self.lost_bytes += self.in_flight_bytes;
         self.missing += (self.packets_out() as u64).saturating_sub(self.retransmitted);
@@ -149,22 +150,23 @@ impl Queried {
         (self.in_flight_bytes, self.retransmitted) = (0, 0);
     }
 
-    /// Whether there was an RTT sample since the last question.
+    /// Returns true if there was an RTT sample since the last query.
     pub(crate) const fn has_sample(&self) -> bool {
         self.rtt_samples > 0
     }
 
-    /// Whether something was delivered since the last question.
+    /// Returns true if data was delivered since the last query.
     pub(crate) const fn has_delivered(&self) -> bool {
         self.delivered_bytes > 0
     }
 
-    /// Packets in flight.
+    /// Returns the number of packets in flight.
     pub(crate) fn packets_out(&self) -> f64 {
         self.in_flight_bytes as f64 / self.mss_bytes
     }
 
-    /// Bytes/s of `window` packets, or of what is in flight if that is more, per smoothed RTT; 0 before a sample.
+    /// Returns the pacing rate, bytes/s: `window` packets, or the packets in flight if they are more, per smoothed RTT.
+    /// 0 before the first sample.
     pub(crate) fn pacing(&self, window: f64) -> f64 {
         if self.srtt.is_zero() {
             return 0.0;
@@ -172,18 +174,18 @@ impl Queried {
         window.max(self.packets_out()) * self.mss_bytes / self.srtt.as_secs_f64()
     }
 
-    /// The same as a rate, once it is known.
+    /// Returns the pacing rate; `None` before the first sample.
     pub(crate) fn paced(&self, window: f64) -> Option<Rate> {
         let pacing = self.pacing(window);
         (pacing > 0.0).then(|| Rate::from_bps_f64((8.0 * pacing).max(1.0)))
     }
 
-    /// The same as the socket tells it: of whole packets, as Linux counts them.
+    /// Returns the pacing rate that the socket reports, bytes/s. Linux counts whole packets with headers.
     pub(crate) fn pacing_rate(&self, window: f64) -> f64 {
         self.pacing(window) * (self.mss_bytes + HEADER_BYTES) / self.mss_bytes
     }
 
-    /// The answer; counting begins anew.
+    /// Returns the answer to a query, and restarts the counters.
     pub(crate) fn ask(&mut self, now: Time) -> Answer {
         let elapsed_s = (now - self.since).as_secs_f64();
         let per = |sum: f64, count: u64| if count > 0 { sum / count as f64 } else { 0.0 };

@@ -1,12 +1,12 @@
-//! Round trips counted by packet number.
+//! Round trips, counted by packet number.
 
 use crate::Ack;
 
-/// A round lasts until a packet sent after its beginning is acknowledged.
+/// Round trip: it lasts until a packet sent after its beginning is acknowledged.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Rounds {
     end: u64,
-    /// Packets before that one with which a round is over already.
+    /// Number of packets before the end whose acknowledgement already ends the round.
     lead: u64,
 }
 
@@ -14,7 +14,8 @@ impl Rounds {
     /// Rounds of which the first ends with the first ACK.
     pub(crate) const NEW: Self = Self { end: 0, lead: 0 };
 
-    /// Rounds that are over with the last packet sent before their beginning, not with the first sent after it.
+    /// Returns rounds that end with the last packet sent before their beginning instead of the first packet sent after
+    /// it.
     pub(crate) const fn early() -> Self {
         Self { lead: 1, ..Self::NEW }
     }
@@ -24,7 +25,7 @@ impl Rounds {
         self.end = next_number.saturating_sub(self.lead);
     }
 
-    /// Whether `ack` ends the round; if so the next one has begun.
+    /// Returns true if `ack` ends the round; the next round then begins.
     pub(crate) fn ended(&mut self, ack: &Ack<'_>) -> bool {
         let ended = ack.newest().number >= self.end;
         if ended {

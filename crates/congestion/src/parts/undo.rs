@@ -1,4 +1,4 @@
-//! What takes back a reduction after a loss that was none.
+//! Undo of a reduction after a spurious loss.
 
 use super::Window;
 
@@ -7,17 +7,18 @@ use super::Window;
 pub(crate) struct Undo(Option<(f64, f64)>);
 
 impl Undo {
-    /// Remembers both, before a loss reduces them.
+    /// Saves window and ssthresh before a loss reduces them.
     pub(crate) fn remember(&mut self, window: Window, ssthresh: f64) {
         self.0 = Some((window.packets, ssthresh));
     }
 
-    /// Forgets them: something else than a loss has reduced the window.
+    /// Drops the saved values after a reduction for another reason than loss.
     pub(crate) fn forget(&mut self) {
         self.0 = None;
     }
 
-    /// Brings both back where they are smaller now, once (Linux v6.12, `net/ipv4/tcp_cong.c`, `tcp_reno_undo_cwnd`).
+    /// Restores the saved values if the present ones are smaller, once (Linux v6.12, `net/ipv4/tcp_cong.c`,
+    /// `tcp_reno_undo_cwnd`).
     pub(crate) fn restore(&mut self, window: &mut Window, ssthresh: &mut f64) {
         if let Some((packets, before)) = self.0.take() {
             window.packets = window.packets.max(packets);

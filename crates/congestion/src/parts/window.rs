@@ -1,41 +1,41 @@
-//! A congestion window in fractional packets, as TCP-like controllers keep it.
+//! Congestion window in fractional packets, as TCP-like controllers keep it.
 
-/// Share of a window that is the threshold after a pause.
+/// Slow start threshold after a pause, as a fraction of the window.
 const RESTART_THRESHOLD: f64 = 0.75;
-/// More halvings leave nothing of any window.
+/// Maximum number of halvings; more leave nothing of any window.
 const MOST_HALVINGS: u32 = 40;
 
-/// A window counted in packets of `mss_bytes`, with the byte conversions in one place.
+/// Congestion window in packets of `mss_bytes`, with the conversions to bytes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
-    /// Size, packets.
+    /// Window, packets.
     pub(crate) packets: f64,
     mss_bytes: f64,
-    /// Size at first, packets.
+    /// Initial window, packets.
     initial: f64,
 }
 
 impl Window {
-    /// `bytes` expressed in packets of `mss_bytes`.
+    /// Returns a window of `bytes` in packets of `mss_bytes`.
     pub(crate) fn from_bytes(bytes: u64, mss_bytes: u32) -> Self {
         let mss_bytes = f64::from(mss_bytes.max(1));
         let packets = bytes as f64 / mss_bytes;
         Self { packets, mss_bytes, initial: packets }
     }
 
-    /// Size in bytes, rounded down.
+    /// Returns the window in bytes, rounded down.
     pub(crate) fn bytes(self) -> u64 {
         self.in_bytes(self.packets)
     }
 
-    /// `packets` of this window's size, bytes, rounded down; the largest number for infinitely many.
+    /// Converts `packets` of this window's packet size to bytes, rounded down; the largest number for infinitely many.
     pub(crate) fn in_bytes(self, packets: f64) -> u64 {
         (packets * self.mss_bytes) as u64
     }
 
-    /// After a pause of `timeouts` retransmission timeouts halves the window for each, down to the initial one, and keeps
-    /// three quarters of the window as threshold (RFC 5681 4.1, RFC 2861; Linux v6.12, `net/ipv4/tcp_output.c`,
-    /// `tcp_cwnd_restart`).
+    /// Reduces the window after a pause of `timeouts` retransmission timeouts: halves it for each, down to the initial
+    /// one. Sets the threshold to three quarters of the window (RFC 5681 4.1, RFC 2861; Linux v6.12,
+    /// `net/ipv4/tcp_output.c`, `tcp_cwnd_restart`).
     pub(crate) fn restart(&mut self, timeouts: u32, ssthresh: &mut f64) {
         if timeouts == 0 {
             return;
@@ -45,12 +45,12 @@ impl Window {
         self.packets = (self.packets / (1_u64 << timeouts.min(MOST_HALVINGS)) as f64).max(least);
     }
 
-    /// Bytes of one packet.
+    /// Returns the size of one packet, bytes.
     pub(crate) const fn segment_bytes(self) -> f64 {
         self.mss_bytes
     }
 
-    /// `bytes` in packets of this window's size.
+    /// Converts `bytes` to packets of this window's packet size.
     pub(crate) fn in_packets(self, bytes: u64) -> f64 {
         bytes as f64 / self.mss_bytes
     }

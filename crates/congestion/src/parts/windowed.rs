@@ -1,15 +1,15 @@
 //! Exact minimum or maximum of the samples in a sliding window, over time, rounds or sample counts.
 //!
 //! A monotone deque (Lemire 2006, "Streaming maximum-minimum filter using no more than three comparisons per element")
-//! keeps only the samples that can still become the extreme: O(1) amortised per sample. Its memory grows to the most
-//! samples that were ever candidates at once and is reused from then on.
+//! keeps only the samples that can still become the extreme: O(1) amortised per sample. Its memory grows to the maximum
+//! number of candidates and is reused from then on.
 
 use std::collections::VecDeque;
 
 /// Candidates for the extreme, oldest (and most extreme) first.
 ///
-/// `at` is any non-decreasing position: ns, rounds or sample numbers. A sample counts while
-/// `now - at <= length`, the convention of Linux's windowed filters.
+/// `at` is any non-decreasing position: ns, rounds or sample numbers. A sample counts while `now - at <= length`, the
+/// convention of Linux's windowed filters.
 #[derive(Clone, Debug)]
 struct Windowed<V> {
     candidates: VecDeque<(u64, V)>,
@@ -21,7 +21,8 @@ impl<V: Copy + PartialOrd> Windowed<V> {
         Self { candidates: VecDeque::new(), length }
     }
 
-    /// Forgets what `beaten` by the new sample can never be the extreme again, then appends the sample.
+    /// Appends a sample. First removes the samples for which `beaten` returns true, because they cannot become the
+    /// extreme.
     fn push(&mut self, now: u64, value: V, beaten: impl Fn(V) -> bool) {
         while self.candidates.back().is_some_and(|&(_, candidate)| beaten(candidate)) {
             self.candidates.pop_back();
@@ -49,18 +50,19 @@ macro_rules! filter {
 
         #[allow(dead_code, reason = "each controller uses its part of the filter")]
         impl<V: Copy + PartialOrd> $name<V> {
-            /// A filter over `length` (ns, rounds or samples, as the positions passed to [`Self::push`] are).
+            /// Returns a filter over `length` (ns, rounds or samples, the unit of the positions passed to
+            /// [`Self::push`]).
             pub(crate) fn new(length: u64) -> Self {
                 Self(Windowed::new(length))
             }
 
-            /// Changes the length; takes effect with the next `push` or `expire`. What a shorter window dropped
-            /// does not come back with a longer one.
+            /// Changes the length; takes effect with the next `push` or `expire`. A longer window does not restore
+            /// dropped samples.
             pub(crate) fn set_length(&mut self, length: u64) {
                 self.0.length = length;
             }
 
-            /// Adds a sample taken at `now` (never smaller than before; the value not NaN) and drops expired ones.
+            /// Adds a sample taken at `now` and drops expired ones. `now` must not decrease; the value must not be NaN.
             pub(crate) fn push(&mut self, now: u64, value: V) {
                 self.0.push(now, value, |candidate| value $beats candidate);
             }
@@ -70,12 +72,12 @@ macro_rules! filter {
                 self.0.expire(now);
             }
 
-            /// The extreme of the window as of the last `push` or `expire`; `None` when empty.
+            /// Returns the extreme of the window after the last `push` or `expire`; `None` when empty.
             pub(crate) fn get(&self) -> Option<V> {
                 self.0.extreme()
             }
 
-            /// When the present extreme was sampled; `None` when empty.
+            /// Returns the position of the present extreme; `None` when empty.
             pub(crate) fn at(&self) -> Option<u64> {
                 self.0.candidates.front().map(|&(at, _)| at)
             }

@@ -1,18 +1,19 @@
 //! Copa as genericCC ran it for Pantheon's report of January 2018.
 //!
-//! Source: venkatarun95/genericCC@80b516c, `markoviancc.cc`. Where it differs from `copa-gcc2018`:
-//! - every RTT is the latest sample (no `RTTstanding`), and the minimum RTT never ages;
-//! - up to twice the window may be in flight, paced at one window per RTT: the rate limits, not the window;
-//! - the velocity doubles, and the direction turns, only if more than two thirds of an RTT's ACKs say so; the velocity is cut
-//!   to the whole part of window * delta, which is 0 and freezes the window while that product is below 1;
-//! - default mode needs a sample near the 10 s minimum both in the last two RTTs and in the two before (or fewer than
-//!   four samples in either), and sets delta at once;
-//! - delta is 1 when competitive mode begins for the first time; losses raise delta without bound, but before the window rule
-//!   has set a spacing;
-//! - no reduction on heavy loss.
+//! Source: venkatarun95/genericCC@80b516c, `markoviancc.cc`. Differences from `copa-gcc2018`:
 //!
-//! Read into the source where it can be read in two ways: the delay range of the mode test is that of the same four RTTs;
-//! samples that have left the last two RTTs do not come back when the RTT grows.
+//! - Every RTT is the latest sample (no `RTTstanding`), and the minimum RTT never expires.
+//! - Up to twice the window may be in flight, paced at one window per RTT: the rate limits, not the window.
+//! - The velocity doubles, and the direction turns, only if more than two thirds of an RTT's ACKs agree. The velocity
+//!   is cut to the whole part of window * delta; while that product is below 1, it is 0 and freezes the window.
+//! - Default mode needs a sample near the 10 s minimum both in the last two RTTs and in the two before. Fewer than four
+//!   samples in either half also mean default mode. It sets delta at once.
+//! - Delta is 1 when competitive mode begins for the first time. Losses raise delta without bound, but not before the
+//!   window rule has set a spacing.
+//! - Heavy loss causes no reduction.
+//!
+//! The source is ambiguous in two places. This code takes the delay range of the mode test from the same four RTTs.
+//! Samples that have left the last two RTTs do not return when the RTT grows.
 //!
 //! Expected: alone on a 46 Mbit/s FIFO of 20 ms: 45.6 Mbit/s, about two thirds of the time competitive, queue 2.6 ms.
 
@@ -24,14 +25,14 @@ use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameters,
 use std::collections::VecDeque;
 use units::Time;
 
-/// Share of the delay range below which a sample counts as "queue nearly empty".
+/// Fraction of the delay range below which a sample counts as "queue nearly empty".
 const EMPTY_SHARE: f64 = 0.1;
-/// Fewest samples in each half of the mode test.
+/// Minimum number of samples in each half of the mode test.
 const MODE_SAMPLES: usize = 4;
 /// Delta at the start and when competitive mode begins for the first time, 1/packet.
 const COMPETITIVE_DELTA: f64 = 1.0;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "copa-gcc2017",
     summary: "Copa as in genericCC 80b516c (Pantheon's report of January 2018), quirks included",
@@ -52,7 +53,7 @@ enum Mode {
 #[derive(Debug)]
 struct Rtts {
     latest: f64,
-    /// Minimum of the flow's life.
+    /// Minimum since the flow began.
     min: f64,
     /// Minimum of the last ten seconds, for the mode test only.
     min10s: WindowedMin<f64>,
@@ -123,14 +124,14 @@ impl Rtts {
     }
 }
 
-/// The part of the state that starts afresh after two seconds of silence. Times in ms, 0 for "never".
+/// State that restarts after two seconds of silence. Times in ms, 0 for "never".
 #[derive(Debug)]
 struct State {
-    /// Packets; twice as much may be in flight.
+    /// Window, packets; twice as much may be in flight.
     window: f64,
-    /// Time between two packets; 0: unpaced, as before the first update of the window.
+    /// Time between two packets, ms; 0 (unpaced) before the first update of the window.
     spacing: f64,
-    /// 1/packet.
+    /// Copa's delta, 1/packet.
     delta: f64,
     mode: Mode,
     in_slow_start: bool,
@@ -139,7 +140,7 @@ struct State {
     /// Increases less decreases since the last update ("dir"), and the direction in force ("pdir").
     direction_sum: i64,
     direction: i64,
-    /// ACKs since the last update.
+    /// Number of ACKs since the last update.
     updates: i64,
     velocity_updated_at: f64,
     delta_updated_at: f64,
@@ -237,7 +238,7 @@ impl CopaGcc {
                 state.end_round();
                 state.velocity_updated_at = now;
             }
-            // The whole part: below 1 the window freezes, until the velocity is set to 1 again.
+            // The velocity is cut to a whole number. Below 1 the window freezes, until the velocity is set to 1 again.
             state.velocity = state.velocity.min((state.window * state.delta) as u64);
             let step = state.velocity as f64 / (state.delta * state.window);
             let sign = if state.window < target { 1 } else { -1 };
@@ -251,7 +252,7 @@ impl CopaGcc {
 }
 
 impl State {
-    /// Once per RTT: more than two thirds of the ACKs double the velocity or turn the direction.
+    /// Ends an RTT: if more than two thirds of the ACKs agree, the velocity doubles or the direction turns.
     fn end_round(&mut self) {
         let is_clear = 3 * self.direction_sum.abs() > 2 * self.updates;
         let agrees = self.direction * self.direction_sum > 0;
@@ -318,7 +319,7 @@ mod tests {
     use crate::parts::copa_gcc::ack;
     use crate::testing::Driver;
 
-    /// A driver past the 19 probe ACKs, 100 ms apart at an RTT of 100 ms.
+    /// Returns a driver after the 19 probe ACKs, 100 ms apart at an RTT of 100 ms.
     fn driver(settings: &[(&str, &str)]) -> Driver {
         let mut driver = Driver::new(&ENTRY, settings);
         (0..19).for_each(|_| ack(&mut driver, 100, 100));
@@ -331,11 +332,12 @@ mod tests {
         assert_eq!((driver.field("cwnd"), driver.control().window_bytes), (10.0, 20_000));
         ack(&mut driver, 100, 100);
         assert_eq!((driver.field("cwnd"), driver.control().window_bytes), (11.0, 22_000));
-        // 11 packets of 8000 bit per 100 ms.
+        // Pacing is 11 packets of 8000 bit per 100 ms.
         assert_eq!(driver.control().pacing.unwrap().bps(), 880_000);
     }
 
-    /// It was spaced by a tenth of the handshake's RTT for nineteen ACKs (80b516c `markoviancc.cc:47, :288`: 0).
+    /// Tests a fixed defect: the first nineteen ACKs used a spacing of a tenth of the handshake's RTT (80b516c
+    /// `markoviancc.cc:47, :288` sets 0).
     #[test]
     fn the_first_window_was_spaced_where_the_program_sends_it_at_once() {
         let mut driver = Driver::new(&ENTRY, &[]);
@@ -350,7 +352,7 @@ mod tests {
 
     #[test]
     fn fewer_than_four_samples_in_half_of_the_mode_test_mean_default_mode() {
-        // ACKs 100 ms apart: two or three samples in two RTTs.
+        // ACKs are 100 ms apart, so there are two or three samples in two RTTs.
         let driver = driver(&[("delta", "0.1")]);
         assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.1));
     }
@@ -358,14 +360,14 @@ mod tests {
     #[test]
     fn both_halves_need_a_sample_near_the_minimum() {
         let mut driver = driver(&[]);
-        // 25 ms apart at 200 ms, 16 samples per half. Soon no sample of 100 ms is within 400 ms.
+        // ACKs 25 ms apart at 200 ms give 16 samples per half. Soon no sample of 100 ms is within 400 ms.
         (0..17).for_each(|_| ack(&mut driver, 25, 200));
         assert_eq!((driver.field("mode"), driver.field("delta")), (1.0, 1.0 / 2.0));
         // One sample near the minimum looks at 400 ms only: the older half still lacks one.
         ack(&mut driver, 25, 100);
         ack(&mut driver, 25, 200);
         assert_eq!(driver.field("mode"), 1.0);
-        // 301 ms later a fresh sample of 101 ms looks at the last 202 ms, and finds the old one in the 202 ms before.
+        // 301 ms later a fresh sample of 101 ms looks at the last 202 ms; the old one is in the 202 ms before.
         (0..11).for_each(|_| ack(&mut driver, 25, 200));
         assert_eq!(driver.field("mode"), 1.0);
         ack(&mut driver, 1, 101);
@@ -384,7 +386,7 @@ mod tests {
         }
     }
 
-    /// Out of slow start in default mode with delta 0.5, window 11, at an RTT of 100 ms.
+    /// Returns a driver after slow start, in default mode with delta 0.5 and window 11, at an RTT of 100 ms.
     fn after_slow_start() -> Driver {
         let mut driver = driver(&[]);
         ack(&mut driver, 100, 150); // target 150 / (50 * 0.5) = 6
@@ -399,12 +401,13 @@ mod tests {
         assert_eq!(driver.field("velocity"), 2.0);
         ack(&mut driver, 101, 100); // one up of one
         assert_eq!(driver.field("velocity"), 4.0);
-        // The next RTT: 5 up (one of them at the update above), 1 down: sum 4 of 6 is not more than two thirds.
+        // In the next RTT there are 5 increases (one at the update above) and 1 decrease: a sum of 4 of 6 is not more
+        // than two thirds.
         (0..4).for_each(|_| ack(&mut driver, 10, 100));
         ack(&mut driver, 10, 200);
         ack(&mut driver, 101, 100);
         assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, 1.0));
-        // Then 7 up, 1 down: 6 of 8.
+        // Then 7 increases and 1 decrease: 6 of 8.
         (0..6).for_each(|_| ack(&mut driver, 10, 100));
         ack(&mut driver, 10, 200);
         ack(&mut driver, 101, 100);
@@ -419,7 +422,8 @@ mod tests {
         assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, -1.0));
     }
 
-    /// Any opposing sum turned it. In the program two thirds of the ACKs have to oppose (`markoviancc.cc:172`).
+    /// Tests a fixed defect: any opposing sum turned the direction. In the program two thirds of the ACKs must oppose
+    /// (`markoviancc.cc:172`).
     #[test]
     fn a_few_opposing_acks_turned_the_direction() {
         let mut driver = after_slow_start();
@@ -429,7 +433,8 @@ mod tests {
         assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, 1.0));
     }
 
-    /// Delta began at 1 each time. In the program only before its first update (`markoviancc.cc:105`), later at the default.
+    /// Tests a fixed defect: delta began at 1 each time. The program does so only before delta's first update
+    /// (`markoviancc.cc:105`), and uses the default later.
     #[test]
     fn competitive_mode_began_at_a_delta_of_one_each_time() {
         let mut driver = driver(&[]);
@@ -449,7 +454,8 @@ mod tests {
         // Competitive mode begins at the 17th of these ACKs; delta 1/2 ends slow start at 10 + 17 packets.
         (0..17).for_each(|_| ack(&mut driver, 25, 200));
         assert_eq!((driver.field("slow_start"), driver.field("cwnd")), (0.0, 27.0));
-        // Sparse ACKs are default mode again: 27 * 0.01 is below 1, though without queue the window should grow.
+        // Sparse ACKs mean default mode again. 27 * 0.01 is below 1, so the window stays although it should grow
+        // without queue.
         (0..40).for_each(|_| ack(&mut driver, 1000, 100));
         assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.01));
         assert_eq!((driver.field("velocity"), driver.field("cwnd")), (0.0, 27.0));

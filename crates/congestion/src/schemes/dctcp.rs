@@ -1,16 +1,17 @@
-//! DCTCP: reduces the window in proportion to the share of packets that were marked.
+//! DCTCP: reduces the window in proportion to the fraction of packets that were marked.
 //!
-//! Source: Alizadeh et al. 2010 and RFC 8257 as Linux v5.15 has them (`net/ipv4/tcp_dctcp.c`). Once per window
-//! the moving average `alpha` of the marked share is updated; once per round trip with marks the window loses `alpha / 2`
-//! of itself. Growth is Reno's, none during a reduction; a loss halves. `alpha` is a whole number of 1/1024, and windows,
-//! what they lose and what they grow by are whole packets.
+//! Source: Alizadeh et al. 2010 and RFC 8257 as in Linux v5.15 (`net/ipv4/tcp_dctcp.c`). Once per window the moving
+//! average `alpha` of the marked fraction is updated. Once per round trip with marks the window loses `alpha / 2` of
+//! itself. Growth is Reno's, with none during a reduction; a loss halves the window. `alpha` is a whole number of
+//! 1/1024. Windows, their reductions and their growth are whole packets.
 //!
 //! Deviations from Linux:
-//! - the reduction uses `alpha` as it was before the ACK that brings the first mark, Linux updates it first if a window
-//!   ends with that ACK;
-//! - the exact counts come with every ACK (accurate ECN), so that no receiver has to switch its delayed ACKs.
 //!
-//! The network must mark at a threshold K (queue `step`), and the transport send ECT(0); without marks it is Reno.
+//! - The reduction uses the `alpha` from before the ACK that brings the first mark. Linux updates `alpha` first if a
+//!   window ends with that ACK.
+//! - The exact counts come with every ACK (accurate ECN), so no receiver needs to switch its delayed ACKs.
+//!
+//! The network must mark at a threshold K (queue `step`), and the transport must send ECT(0); without marks it is Reno.
 //!
 //! Expected: the queue oscillates just under K at full throughput if K >= C * RTT / 7.
 
@@ -20,15 +21,15 @@ use crate::{
 };
 use units::Time;
 
-/// `alpha` of 1, when every packet is marked.
+/// Value of `alpha` for 1, when every packet is marked.
 const ONE: u64 = 1 << ONE_SHIFT;
 const ONE_SHIFT: u32 = 10;
-/// Smallest window after a reduction, packets.
+/// Minimum window after a reduction, packets.
 const MIN_WINDOW: f64 = 2.0;
-/// Share of the window kept on loss.
+/// Fraction of the window kept on loss.
 const LOSS_BETA: f64 = 0.5;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "dctcp",
     summary: "DCTCP (RFC 8257) as in Linux: reduces by the share of marked packets",
@@ -60,17 +61,17 @@ struct Dctcp {
     window: Window,
     counted: Counted,
     completed: Completed,
-    /// Packets.
+    /// Slow start threshold, packets.
     ssthresh: f64,
-    /// In 1/1024.
+    /// Moving average of the marked fraction, in 1/1024.
     alpha: u64,
-    /// The observation window.
+    /// Windows over which marks are counted.
     rounds: Rounds,
     delivered_packets: u64,
     ce_packets: u64,
-    /// Whether the present episode began with a mark: a loss in it still has to halve.
+    /// True if the present episode began with a mark: a loss in it must still halve the window.
     marked: bool,
-    /// Window before the latest loss, packets, for undoing it.
+    /// Window before the latest loss, packets, for the undo.
     before_loss: Option<f64>,
 }
 
@@ -91,7 +92,7 @@ impl Dctcp {
         }
     }
 
-    /// `alpha = (1 - g) alpha + g F`, once per window.
+    /// Updates `alpha = (1 - g) alpha + g F`, once per window.
     fn update_alpha(&mut self) {
         let decay = self.alpha >> self.shift_g;
         // Whole numbers would stop above zero.
@@ -105,7 +106,7 @@ impl Dctcp {
         self.ce_packets = 0;
     }
 
-    /// Takes whole packets.
+    /// Reduces the window by `packets`, to whole packets.
     fn reduce_by(&mut self, packets: f64) {
         self.counted.reset();
         self.ssthresh = (self.window.packets - packets).floor().max(MIN_WINDOW);
@@ -199,7 +200,7 @@ mod tests {
     use super::*;
     use crate::testing::Driver;
 
-    /// A driver with a window of ten packets in congestion avoidance, and `alpha` in 1/1024.
+    /// Returns a driver with a window of ten packets in congestion avoidance, and `alpha` in 1/1024.
     fn at_ten(alpha: &str) -> Driver {
         let mut driver = Driver::new(&ENTRY, &[("alpha_on_init", alpha)]);
         driver.ack_window(); // ends the first observation window: 20 packets
@@ -234,9 +235,9 @@ mod tests {
     fn alpha_is_the_moving_average_of_the_marked_share_with_weight_one_sixteenth() {
         let mut driver = at_ten("0");
         driver.ack(1);
-        // Nothing else is in flight: each ACK is a window of its own. 5 of 10 packets: 1/16 * 1/2 of 1024 are 32.
+        // Nothing else is in flight, so each ACK is a window. 5 of 10 packets: 1/16 * 1/2 of 1024 are 32.
         for (marks, alpha) in [(5, 32.0), (5, 62.0), (10, 123.0), (0, 116.0), (0, 109.0), (3, 122.0)] {
-            // One ACK tells of them all, but the last.
+            // One ACK reports all marks; the last round trip has none.
             if marks > 0 {
                 driver.mark_packets(marks - 1, false);
                 driver.mark(false);
@@ -262,7 +263,7 @@ mod tests {
     fn without_marks_it_is_reno() {
         let mut driver = at_ten("0");
         driver.ack_window();
-        // Ten packets of a window of ten.
+        // Ten packets of a window of ten are acknowledged.
         assert_eq!(driver.field("cwnd"), 11.0);
         let before = driver.field("cwnd");
         driver.lose(1, true);

@@ -1,35 +1,35 @@
-//! `FillP`, first generation: a rate that climbs on multiples of the received rate and falls on persistent loss only.
+//! `FillP`, first generation: a rate that climbs on multiples of the received rate and falls only on persistent loss.
 //!
 //! Source: the rule `fillp_rate_self_adaption` in the executable of 28 December 2017
 //! (fillthepipe/fill-the-pipe@ec95853, with symbols; no source was published), which Pantheon ran in January 2018.
-//! Every PACK (`parts/pack.rs`) brings the received rate and the loss of one interval; the sender compares them with
-//! what it sent meanwhile. There is no window and no delay signal.
+//! Every PACK (`parts/pack.rs`) brings the received rate and the loss rate of one interval. The sender compares them
+//! with its sent bytes of the same interval. There is no window and no delay signal.
 //!
-//! Expected (`docs/evidence/derivations.md`, `FillP`): at least 0.9 of the link within 1 s and 99 % of it afterwards, a full
-//! buffer, 7 to 10 % loss on a smooth link whatever the buffer (raises are relative to what arrives, and loss shows a
-//! queue late). On a link that delivers in bursts the largest interval sticks: 28 to 45 % loss. No force makes two
-//! flows converge.
+//! Expected (`docs/evidence/derivations.md`, `FillP`): at least 0.9 of the link within 1 s and 99 % of it afterwards,
+//! with a full buffer. On a smooth link 7 to 10 % are lost with any buffer, because raises are relative to the received
+//! rate and loss reports a queue late. On a link that delivers in bursts the rate follows the maximum interval: 28 to
+//! 45 % loss. Two flows do not converge.
 
 use crate::parts::{Pack, PackHalf, interval_message, kbps};
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Message, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
 
-/// Rate of the start, and the smallest there is, kbit/s.
+/// Initial and minimum rate, kbit/s.
 const MIN_RATE: f64 = 400.0;
-/// What the factor on the received rate grows by with every clean PACK.
+/// Growth of the factor on the received rate with every clean PACK.
 const GAIN_STEP: f64 = 0.2;
-/// Factor after the received rate turned out to be above the sending rate.
+/// Factor after a received rate above the sending rate.
 const FOLLOW_GAIN: f64 = 2.0;
-/// PACKs far above the loss limit that make a cut.
+/// Number of PACKs far above the loss limit that cause a cut.
 const HEAVY_PACKS: u32 = 3;
-/// PACKs in a row above the loss limit, with a received rate that agrees, that make a cut.
+/// Number of consecutive PACKs above the loss limit, with a matching received rate, that cause a cut.
 const LOSSY_PACKS: u32 = 2;
-/// PACKs per round trip, by round trip: up to 200 ms, up to 400 ms, longer.
+/// Number of PACKs per round trip, by round trip: up to 200 ms, up to 400 ms, longer.
 const PACKS_PER_RTT: [(Span, u64); 3] = [(Span::from_ms(200), 3), (Span::from_ms(400), 4), (Span::MAX, 5)];
 /// Interval of PACKs while no round trip is known.
 const UNKNOWN_INTERVAL: Span = Span::from_ms(30);
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "fillp",
     summary: "FillP, first generation (binary of December 2017): a multiple of the received rate, cut on persistent loss",
@@ -65,7 +65,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(Fillp::new(parameters, start))),
 };
 
-/// What the last decision was about.
+/// Subject of the last decision.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Phase {
     Start,
@@ -73,7 +73,7 @@ enum Phase {
     Lossy,
 }
 
-/// The rate law, in kbit/s as in the binary.
+/// Rate law, in kbit/s as in the binary.
 #[derive(Debug)]
 struct RateLaw {
     loss_limit: f64,
@@ -84,10 +84,10 @@ struct RateLaw {
     /// Factor on the received rate.
     gain: f64,
     phase: Phase,
-    /// PACKs far above the loss limit, and PACKs in a row above it whose rate agrees.
+    /// Number of PACKs far above the loss limit, and of consecutive PACKs above it whose rate matches.
     heavy: u32,
     lossy: u32,
-    /// Largest received rate since the first of them.
+    /// Maximum received rate since the first of these PACKs.
     best: f64,
 }
 
@@ -107,7 +107,7 @@ impl RateLaw {
         }
     }
 
-    /// A PACK arrived after `sent_kbps` had been sent since the one before.
+    /// Handles a PACK; `sent_kbps` is the sent rate since the previous PACK.
     fn on_pack(&mut self, pack: Pack, sent_kbps: f64) {
         let (loss, received) = (f64::from(pack.loss_percent), f64::from(pack.rate_kbps));
         if loss >= 100.0 || received == 0.0 || sent_kbps == 0.0 {
@@ -121,7 +121,7 @@ impl RateLaw {
         self.rate = self.rate.clamp(MIN_RATE, self.max_rate.max(MIN_RATE));
     }
 
-    /// `ratio` is the sent over the received rate.
+    /// Handles a PACK without much loss; `ratio` is the sent over the received rate.
     fn on_clean(&mut self, loss: f64, received: f64, ratio: f64) {
         let highest = if loss == 0.0 { 1.15 } else { 1.0 + 0.01 * self.loss_limit };
         if ratio < 0.8 && received > self.rate {
@@ -132,13 +132,13 @@ impl RateLaw {
             }
         } else if (0.85..=highest).contains(&ratio) {
             self.gain = (self.gain + GAIN_STEP).min(self.max_gain);
-            // Never lowers the rate.
+            // A clean PACK never lowers the rate.
             self.rate = self.rate.max(self.gain * received);
             self.settle(Phase::Clean);
         }
     }
 
-    /// `deficit` is the share of the sent rate that was not received.
+    /// Handles a PACK with loss; `deficit` is the fraction of the sent rate that was not received.
     fn on_lossy(&mut self, loss: f64, received: f64, deficit: f64) {
         if loss > 1.2 * self.loss_limit {
             self.heavy += 1;
@@ -175,12 +175,12 @@ impl RateLaw {
 struct Fillp {
     law: RateLaw,
     interval_floor: Span,
-    /// Interval of PACKs; the round trip of the connection's set-up decides, or the first one measured.
+    /// Interval of PACKs. It follows from the round trip of the connection set-up, or from the first measured one.
     interval: Option<Span>,
-    /// Since the last PACK.
+    /// Bytes sent since the last PACK.
     sent_bytes: u64,
     since: Time,
-    /// Latest PACK.
+    /// Received rate in the latest PACK, kbit/s.
     received_kbps: f64,
     loss_percent: f64,
 }
@@ -256,12 +256,12 @@ mod tests {
         RateLaw::new(&parameters)
     }
 
-    /// A PACK of `loss` percent and a received rate of 10 Mbit/s, at a sent rate of `ratio` times that.
+    /// Delivers a PACK of `loss` percent and a received rate of 10 Mbit/s, at a sent rate of `ratio` times that.
     fn pack(law: &mut RateLaw, loss: u8, ratio: f64) {
         law.on_pack(Pack { rate_kbps: 10_000, loss_percent: loss }, ratio * 10_000.0);
     }
 
-    /// The sent rate that explains `loss` percent.
+    /// Returns the ratio of sent to received rate that explains `loss` percent.
     fn consistent(loss: u8) -> f64 {
         1.0 / (1.0 - 0.01 * f64::from(loss))
     }

@@ -1,23 +1,24 @@
-//! CUBIC as Chromium's QUIC had it in 2017 and 2018, in integer bytes and for two emulated connections.
+//! CUBIC of Chromium's QUIC in 2017 and 2018, in integer bytes and for two emulated connections.
 //!
 //! Source: `CubicBytes`, `TcpCubicSenderBase`, `HybridSlowStart` and `PacingSender` in google/proto-quic@77961f1 (May
-//! 2017), `src/net/quic/core/congestion_control`, which Pantheon measured as "QUIC Cubic". What differs from
+//! 2017), `src/net/quic/core/congestion_control`, which Pantheon measured as "QUIC Cubic". Differences from
 //! [`crate::schemes::cubic`]:
+//!
 //! - N = 2 emulated connections: a loss keeps `(N - 1 + 0.7) / N = 0.85` of the window, and the line of Reno rises by
-//!   `3 N^2 (1 - beta) / (1 + beta) = 0.973` packets per RTT;
-//! - windows count packets of 1460 bytes, whatever size is sent, between 2 and 2000, from 32 on;
-//! - a target is computed again only when the window has changed or 30 ms have passed;
-//! - it exceeds the window by half of what was acknowledged since the last one at most;
-//! - the cubic moves in whole packets (`quirk_quantised`);
-//! - slow start ends by the delay detector of HyStart alone;
-//! - sending is paced, at twice the window per RTT in slow start and 1.25 times later; leaving quiescence ten packets
-//!   go unpaced;
-//! - when the window does not limit, the epoch is forgotten.
+//!   `3 N^2 (1 - beta) / (1 + beta) = 0.973` packets per RTT.
+//! - Windows count packets of 1460 bytes for any packet size. They start at 32 and stay between 2 and 2000.
+//! - A target is computed again only when the window has changed or 30 ms have passed.
+//! - The target exceeds the window at most by half of the bytes acknowledged since the last target.
+//! - The cubic moves in whole packets (`quirk_quantised`).
+//! - Only the delay detector of HyStart ends slow start.
+//! - Sending is paced, at twice the window per RTT in slow start and 1.25 times later. After quiescence ten packets are
+//!   not paced.
+//! - When the window does not limit, the epoch is forgotten.
 //!
 //! PRR, tail loss probes and timers are the transport's.
 //!
-//! Expected: like CUBIC, with a shallower saw-tooth; on the cellular path of Pantheon's report of January 2018:
-//! 38.39 Mbit/s, p95 160.6 ms, 0.52 % lost.
+//! Expected: like CUBIC, with a shallower saw-tooth; on the cellular path of Pantheon's report of January 2018: 38.39
+//! Mbit/s, p95 160.6 ms, 0.52 % lost.
 
 use crate::{
     Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
@@ -25,32 +26,32 @@ use crate::{
 };
 use units::{Rate, Span, Time};
 
-/// The window's unit (`kDefaultTCPMSS`), bytes.
+/// Unit of the window (`kDefaultTCPMSS`), bytes.
 const PACKET: u64 = 1460;
-/// Smallest window, packets.
+/// Minimum window, packets.
 const MIN_WINDOW: u64 = 2;
-/// Share of the window that one connection keeps on loss (`kBeta`).
+/// Fraction of the window that one connection keeps on loss (`kBeta`).
 const BETA: f64 = 0.7;
-/// The cubic: `SCALE / 2^SHIFT` packets per (1/1024 s)^3 are 0.4 packets per s^3.
+/// Scale of the cubic: `SCALE / 2^SHIFT` packets per (1/1024 s)^3 are 0.4 packets per s^3.
 const SCALE: i128 = 410;
 const SHIFT: u32 = 40;
-/// The cubic's clock, ticks per second.
+/// Clock of the cubic, ticks per second.
 const TICKS: u64 = 1024;
-/// A sender this close to its window is limited by it (`kMaxBurstBytes`), bytes.
+/// Distance from the window within which the window limits a sender (`kMaxBurstBytes`), bytes.
 const NEARLY_FULL: u64 = 3 * PACKET;
-/// Packets that go unpaced after quiescence.
+/// Number of packets without pacing after quiescence.
 const BURST: u64 = 10;
-/// The pacer sends whatever is due within its alarm's granularity.
+/// Granularity of the pacer's alarm; packets due within it leave together.
 const ALARM: Span = Span::from_ms(1);
-/// RTT assumed before one is measured.
+/// RTT assumed before the first measurement.
 const INITIAL_RTT: Span = Span::from_ms(100);
-/// The delay detector: samples per round, bounds and divisor of the rise that counts, smallest window.
+/// Constants of the delay detector: samples per round, bounds and divisor of the rise that counts, minimum window.
 const DETECTOR_SAMPLES: u32 = 8;
 const DETECTOR_RISE: (Span, Span) = (Span::from_ms(4), Span::from_ms(16));
 const DETECTOR_DIVISOR: u64 = 8;
 const DETECTOR_WINDOW: u64 = 16 * PACKET;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gquic_cubic",
     summary: "CUBIC of Chromium's QUIC in 2017 and 2018 (google/proto-quic@77961f1), measured as QUIC Cubic",
@@ -114,13 +115,13 @@ struct GquicCubic {
     mss_bytes: u64,
     packet_bytes: u64,
     max_window: u64,
-    /// Bytes, as all windows here.
+    /// Window, bytes, like all windows here.
     window: u64,
     ssthresh: u64,
     cubic: Cubic,
     detector: DelayDetector,
     srtt: Span,
-    /// Packets that may leave unpaced.
+    /// Number of packets that may leave without pacing.
     burst: u64,
 }
 
@@ -145,7 +146,7 @@ impl GquicCubic {
         self.window < self.ssthresh
     }
 
-    /// The transport's bytes (of the stream) as this sender counts them (of packets).
+    /// Converts the transport's bytes (of the stream) to this sender's bytes (of packets).
     fn in_packet_bytes(&self, bytes: u64) -> u64 {
         (u128::from(bytes) * u128::from(self.packet_bytes) / u128::from(self.mss_bytes)) as u64
     }
@@ -220,7 +221,7 @@ impl Controller for GquicCubic {
     fn on_timeout(&mut self, timeout: &Timeout) {
         self.detector = DelayDetector::default();
         self.cubic.reset();
-        // It knows no persistent congestion, whose losses have set the threshold.
+        // The program has no persistent congestion, whose losses have already set the threshold.
         if timeout.kind == TimeoutKind::Rto {
             self.ssthresh = self.window / 2;
         }
@@ -232,7 +233,7 @@ impl Controller for GquicCubic {
         let gain = if self.in_slow_start() { 2.0 } else { 1.25 };
         let window_bytes = self.window_of_stream();
         let rate = Rate::from_bytes_per(window_bytes, self.srtt.max(Span::from_us(1))).mul_f64(gain);
-        // After days without an acknowledgement it would be zero.
+        // The rate would be zero after days without an acknowledgement.
         let rate = rate.max(Rate::from_bps(1));
         Control {
             pacing: (self.burst == 0).then_some(rate),
@@ -252,19 +253,19 @@ impl Controller for GquicCubic {
     }
 }
 
-/// The window function (`CubicBytes`).
+/// Window function (`CubicBytes`).
 #[derive(Debug)]
 struct Cubic {
     beta: f64,
-    /// Packets per RTT by which the line of Reno rises.
+    /// Rise of Reno's line, packets per RTT.
     alpha: f64,
     beta_last_max: f64,
     update_interval: Span,
     quantised: bool,
-    /// Window before the latest reduction, lowered for newcomers; bytes.
+    /// Window before the latest reduction, bytes, lowered to leave room for new flows.
     last_max: u64,
     epoch: Option<Epoch>,
-    /// The latest target: for which window, when, and what it was.
+    /// Latest target: its window, its time, and its value.
     last: (u64, Time, u64),
 }
 
@@ -275,9 +276,9 @@ struct Epoch {
     /// Top of the plateau, bytes, and the time from the beginning to it, ticks.
     origin: u64,
     to_origin: i64,
-    /// What Reno would have, bytes.
+    /// Estimate of Reno's window, bytes.
     reno_window: u64,
-    /// Acknowledged since the latest target, bytes.
+    /// Bytes acknowledged since the latest target.
     acked: u64,
 }
 
@@ -301,7 +302,7 @@ impl Cubic {
         (self.last_max, self.epoch, self.last) = (0, None, (0, Time::ZERO, 0));
     }
 
-    /// The window after a loss at `window`.
+    /// Returns the window after a loss at `window`.
     fn on_loss(&mut self, window: u64) -> u64 {
         let never_regained = window + PACKET < self.last_max;
         self.last_max = if never_regained { (self.beta_last_max * window as f64) as u64 } else { window };
@@ -309,7 +310,7 @@ impl Cubic {
         (window as f64 * self.beta) as u64
     }
 
-    /// The window after `acked` bytes of a packet were acknowledged at `window`.
+    /// Returns the window after `acked` bytes of a packet were acknowledged at `window`.
     fn on_ack(&mut self, acked: u64, window: u64, min_rtt: Span, now: Time) -> u64 {
         let mut epoch = self.epoch.unwrap_or_else(|| self.begin(window, now));
         epoch.acked += acked;
@@ -333,13 +334,13 @@ impl Cubic {
 
     fn begin(&self, window: u64, now: Time) -> Epoch {
         let rise = self.last_max.saturating_sub(window);
-        // `kCubeFactor`, the inverse of the cubic's scale per byte.
+        // `kCubeFactor` is the inverse of the cubic's scale per byte.
         let factor = (1_u64 << SHIFT) / SCALE as u64 / PACKET;
         let to_origin = libm::cbrt(factor as f64 * rise as f64) as i64;
         Epoch { began: now, origin: self.last_max.max(window), to_origin, reno_window: window, acked: 0 }
     }
 
-    /// The cubic `offset` ticks before its plateau at `origin`; negative offsets are after it.
+    /// Returns the cubic `offset` ticks before its plateau at `origin`; negative offsets are after it.
     fn value(&self, origin: u64, offset: i128) -> u64 {
         let cube = SCALE * offset * offset * offset;
         let packet = i128::from(PACKET);
@@ -349,7 +350,7 @@ impl Cubic {
     }
 }
 
-/// Ends slow start when the RTT of a round's first packets has risen (`HybridSlowStart`).
+/// Detector that ends slow start when the RTT of a round's first packets has risen (`HybridSlowStart`).
 #[derive(Debug, Default)]
 struct DelayDetector {
     /// Last packet of the present round.
@@ -360,7 +361,7 @@ struct DelayDetector {
 }
 
 impl DelayDetector {
-    /// Whether the RTT has risen in this round or an earlier one.
+    /// Returns true if the RTT has risen in this round or an earlier one.
     fn finds_rise(&mut self, rtt: Span, min_rtt: Span, next_number: u64) -> bool {
         if self.round_end.is_none() {
             (self.round_end, self.samples, self.round_min) =
@@ -390,13 +391,13 @@ mod tests {
     use crate::testing::Driver;
 
     fn driver(settings: &[(&str, &str)]) -> Driver {
-        // The driver's packets of 1000 bytes stand for whole packets.
+        // The driver's packets of 1000 bytes represent whole packets.
         let mut driver = Driver::new(&ENTRY, settings);
         driver.in_flight_packets = 3000.0;
         driver
     }
 
-    /// In congestion avoidance after a loss at `packets`.
+    /// Returns a driver in congestion avoidance after a loss at `packets`.
     fn avoiding(packets: &str, settings: &[(&str, &str)]) -> Driver {
         let mut driver = driver(&[settings, &[("initial_window", packets)]].concat());
         driver.lose(1, true);
@@ -407,7 +408,7 @@ mod tests {
     fn it_starts_with_32_packets_and_slow_start_adds_one_per_packet() {
         let mut driver = driver(&[]);
         assert_eq!(driver.field("cwnd"), 32.0);
-        // 46 720 bytes of packets of 1350, each with 1000 bytes of the stream.
+        // 46 720 bytes are packets of 1350 bytes, each with 1000 bytes of the stream.
         assert_eq!(driver.control().window_bytes, 46_720 * 1000 / 1350);
         driver.ack(10);
         assert_eq!(driver.field("cwnd"), 42.0);
@@ -432,7 +433,7 @@ mod tests {
         assert_eq!((driver.field("cwnd"), driver.field("w_max")), (72.25, 72.25));
     }
 
-    /// Acknowledges a packet per ms for `ms` and returns the window at the end, packets.
+    /// Acknowledges a packet per ms for `ms` and returns the final window, packets.
     fn pass(driver: &mut Driver, ms: u64) -> f64 {
         for _ in 0..ms {
             driver.now += Span::from_ms(1);
@@ -445,12 +446,12 @@ mod tests {
     fn the_cubic_reaches_its_maximum_after_k_and_then_leaves_it() {
         let mut driver = avoiding("1000", &[("connections", "1")]);
         pass(&mut driver, 1);
-        // cbrt(300 / 0.4) = 9.09 s, in which the RTT of 100 ms is counted.
+        // cbrt(300 / 0.4) = 9.09 s, which includes the RTT of 100 ms.
         let k = driver.field("k");
         assert!((k - 9.09).abs() < 0.02, "{k}");
         let plateau = pass(&mut driver, 9000);
         assert!((plateau - 1000.0).abs() <= 1.0, "{plateau}");
-        // 0.4 * 5^3 = 50 packets beyond; the flow is far from the line of Reno.
+        // The window is 0.4 * 5^3 = 50 packets beyond; the flow is far from the line of Reno.
         let later = pass(&mut driver, 5000);
         assert!((later - 1050.0).abs() <= 3.0, "{later}");
     }
@@ -463,7 +464,7 @@ mod tests {
             let fraction = driver.field("cwnd").fract();
             (0..500).filter(|_| (pass(&mut driver, 1).fract() - fraction).abs() > 1e-9).count()
         };
-        // What is left is the cap on growth.
+        // Only the cap on growth remains.
         assert!(fractions("on") < 10, "{}", fractions("on"));
         assert!(fractions("off") > 100, "{}", fractions("off"));
     }
@@ -487,7 +488,7 @@ mod tests {
         let mut driver = driver(&[]);
         driver.next_number = 60;
         (0..8).for_each(|_| driver.ack(1));
-        // An eighth of 100 ms; the next round begins with packet 60.
+        // The rise is an eighth of 100 ms; the next round begins with packet 60.
         driver.next_acked = 59;
         driver.ack(1);
         driver.rtt = Span::from_ms(113);
@@ -515,7 +516,7 @@ mod tests {
             assert_eq!(driver.control().pacing, None);
             driver.send();
         });
-        // 200 % of 46 720 bytes of packets in 100 ms.
+        // The rate is 200 % of 46 720 bytes of packets in 100 ms.
         let rate = driver.control().pacing.unwrap().mbps();
         assert!((rate - 2.0 * 46_720.0 / 1.35 * 8e-5).abs() < 0.01, "{rate}");
         driver.in_flight_packets = 0.0;

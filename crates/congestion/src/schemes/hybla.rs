@@ -1,16 +1,20 @@
-//! Hybla: grows at long RTTs as fast per second as Reno does at a short one, for paths over satellites.
+//! Hybla: at long RTTs it grows as fast per second as Reno at a short RTT, for paths over satellites.
 //!
-//! Source: Caini and Firrincieli 2004 (TCP Hybla: a TCP enhancement for heterogeneous networks, International Journal of
-//! Satellite Communications and Networking 22), as Linux v6.12 implements it (`net/ipv4/tcp_hybla.c`). With
-//! `rho = RTT / rtt0`, at least 1, an ACK adds `2^rho - 1` packets in slow start and `rho^2 / cwnd` in congestion
-//! avoidance. A loss halves.
+//! Source: Caini and Firrincieli 2004 (TCP Hybla: a TCP enhancement for heterogeneous networks, International Journal
+//! of Satellite Communications and Networking 22), as Linux v6.12 implements it (`net/ipv4/tcp_hybla.c`). With `rho =
+//! RTT / rtt0`, at least 1, an ACK adds `2^rho - 1` packets in slow start and `rho^2 / cwnd` in congestion avoidance. A
+//! loss halves the window.
 //!
-//! As in Linux: the RTT is the smallest smoothed one; the window begins with `rho` packets; from the first packet beyond
-//! a hole until recovery is over, and after a timeout until what had been sent is settled, it grows like Reno; where an
-//! ACK adds nothing, as increments are rounded down, a window of ACKs adds a packet.
+//! As in Linux:
 //!
-//! Expected: the sending rate grows by `1 / rtt0^2` packets/s per second in congestion avoidance at every RTT from `rtt0`
-//! on, if every packet is acknowledged.
+//! - The RTT is the minimum of the smoothed RTT.
+//! - The window begins with `rho` packets.
+//! - The window grows like Reno from the first packet beyond a hole until recovery is over. After a timeout it does so
+//!   until all packets sent before are settled.
+//! - Increments are rounded down. If an ACK adds nothing, a window of ACKs adds a packet.
+//!
+//! Expected: the sending rate grows by `1 / rtt0^2` packets/s per second in congestion avoidance at every RTT from
+//! `rtt0` on, if every packet is acknowledged.
 
 use crate::parts::{Completed, Counted, Undo, Window};
 use crate::{
@@ -18,20 +22,20 @@ use crate::{
 };
 use units::{Span, Time};
 
-/// Smallest window after a reduction, packets.
+/// Minimum window after a reduction, packets.
 const MIN_WINDOW: f64 = 2.0;
-/// Largest window of Linux's growth, packets.
+/// Maximum window of Linux's growth, packets.
 const MAX_WINDOW: f64 = 65_535.0;
-/// Largest window of the exact form, packets: Linux counts packets in 32 bits (`snd_cwnd_clamp`).
+/// Maximum window of the exact form, packets: Linux counts packets in 32 bits (`snd_cwnd_clamp`).
 const MOST_PACKETS: f64 = 4_294_967_295.0;
-/// Largest whole part of rho in the exponent of slow start (Linux).
+/// Maximum whole part of rho in the exponent of slow start (Linux).
 const MAX_EXPONENT: f64 = 16.0;
-/// Linux counts increments in so many parts of a packet, rounded down.
+/// Number of parts of a packet in which Linux counts increments, rounded down.
 const PARTS: f64 = 128.0;
-/// Linux's powers of two, by eighths of the exponent, in these parts: `128 * 2^(k / 8)`, rounded down.
+/// Linux's powers of two, by eighths of the exponent, in parts of a packet: `128 * 2^(k / 8)`, rounded down.
 const POWERS: [f64; 8] = [128.0, 139.0, 152.0, 165.0, 181.0, 197.0, 215.0, 234.0];
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "hybla",
     summary: "TCP Hybla (Caini and Firrincieli 2004) as in Linux",
@@ -59,23 +63,23 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct Hybla {
     rtt0_ns: f64,
-    /// Growth is that of the paper, not of Linux.
+    /// True if growth is the paper's, not Linux's.
     is_exact: bool,
     window: Window,
-    /// Packets.
+    /// Slow start threshold, packets.
     ssthresh: f64,
-    /// Smallest smoothed RTT; [`Span::MAX`] before the first.
+    /// Minimum smoothed RTT; [`Span::MAX`] before the first.
     min_srtt: Span,
-    /// How many times `rtt0` that is, at least 1.
+    /// Ratio of the RTT to `rtt0`, at least 1.
     rho: f64,
-    /// Linux's growth that is less than a packet yet, packets.
+    /// Fraction of a packet that Linux's growth has not added yet, packets.
     part: f64,
-    /// ACKs since Linux's growth last added a packet.
+    /// Number of ACKs since Linux's growth last added a packet.
     stood_for: f64,
-    /// Growth like Reno's.
+    /// Counter for growth like Reno's.
     counted: Counted,
     completed: Completed,
-    /// It grows like Reno until this packet is acknowledged.
+    /// First packet number whose acknowledgement ends growth like Reno after a timeout.
     repaired_from: u64,
     undo: Undo,
 }
@@ -112,7 +116,7 @@ impl Hybla {
         self.rho = counted.max(1.0);
     }
 
-    /// `2^rho - 1`, packets.
+    /// Returns `2^rho - 1`, packets.
     fn slow_start_increment(&self) -> f64 {
         let whole = self.rho.floor();
         let power = if self.is_exact {
@@ -123,7 +127,7 @@ impl Hybla {
         power * libm::exp2(whole.min(MAX_EXPONENT)) - 1.0
     }
 
-    /// Growth by an ACK of `acked` packets.
+    /// Grows the window after an ACK of `acked` packets.
     fn grow(&mut self, acked: f64) {
         let (window, slow_start) = (self.window.packets, self.in_slow_start());
         let increment = if slow_start { self.slow_start_increment() } else { self.rho * self.rho / window };
@@ -135,7 +139,7 @@ impl Hybla {
         self.window.packets = if slow_start { grown.min(self.ssthresh) } else { grown };
     }
 
-    /// What Linux adds for an ACK whose increment this is: whole packets.
+    /// Returns Linux's growth for an ACK with this increment, whole packets.
     fn whole_packets(&mut self, increment: f64) -> f64 {
         let increment = (PARTS * increment).floor() / PARTS;
         self.part += increment;
@@ -230,7 +234,7 @@ mod tests {
     use super::*;
     use crate::testing::Driver;
 
-    /// The driver's RTT is 100 ms: rho is 4.
+    /// Returns a driver whose RTT is 100 ms, so rho is 4.
     fn driver(settings: &[(&str, &str)]) -> Driver {
         Driver::new(&ENTRY, settings)
     }
@@ -247,8 +251,8 @@ mod tests {
 
     #[test]
     fn linux_rounds_rho_and_its_power_down() {
-        // 60 ms: rho is 2.4, or 2 and 3 eighths. Seven times 2^2.4 - 1 = 4.278, or 4 * 165 / 128 - 1 = 4.156 in whole
-        // packets.
+        // At 60 ms rho is 2.4, or 2 and 3 eighths. Seven ACKs add 2^2.4 - 1 = 4.278 each, or 4 * 165 / 128 - 1 = 4.156
+        // in whole packets.
         for (increase, rho, cwnd) in [("linux", 2.375, 39.0), ("exact", 2.4, 39.946)] {
             let mut driver = driver(&[("increase", increase)]);
             driver.rtt = Span::from_ms(60);
@@ -264,7 +268,7 @@ mod tests {
         driver.ack(1);
         driver.lose(1, true);
         assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (12.0, 12.0));
-        // 16 / 12 of a packet for each ACK, 170 / 128 as it is rounded down: a whole packet, and 42 parts are kept.
+        // Each ACK adds 16 / 12 of a packet, rounded down to 170 / 128: a whole packet, and 42 parts are kept.
         driver.ack(1);
         assert_eq!(driver.field("cwnd"), 13.0);
         // 157 more make 199; then 146 make 217, 136 make 225, and 128 make 225 again: one packet each.
@@ -327,7 +331,7 @@ mod tests {
         assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (1.0, 5.0));
         driver.ack(1);
         assert_eq!(driver.field("cwnd"), 2.0);
-        // Packets sent since: 2^4 - 1 more, but ssthresh.
+        // Packets sent since the timeout would add 2^4 - 1, but ssthresh limits the growth.
         driver.next_acked = driver.next_number;
         driver.next_number += 10;
         driver.ack(1);

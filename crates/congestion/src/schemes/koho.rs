@@ -1,32 +1,32 @@
-//! Koho 2.0 and its family: a window steered by one-way delay, a quarter of a packet per ACK.
+//! Koho 2.0 and its family: one-way delay steers the window by a quarter of a packet per ACK.
 //!
 //! Source: `greghill/koho_cc@f0f2e69`, `datagrump/controller.cc`, on datagrump's transport. The estimate of the forward
-//! delay is half the smallest RTT, plus the one-way delay less its minimum. Above 1.45 times half the smallest RTT the
+//! delay is half the minimum RTT, plus the one-way delay less its minimum. Above 1.45 times half the minimum RTT the
 //! window shrinks, otherwise it grows. Integer-millisecond clocks on both sides are part of the published behaviour
-//! (`ms_timestamps`). The 50 ms keepalive and the release of lost packets as soon as something later is acknowledged
-//! are the transport's. The minima never age, so a path whose base delay rises starves the flow.
+//! (`ms_timestamps`). The transport provides the 50 ms keepalive, and releases lost packets as soon as a later packet
+//! is acknowledged. The minima never expire, so a path whose base delay rises starves the flow.
 //!
 //! The author's other versions (@4b096d3, @92b5f6c, @c17327b, @3cb73c0d, @a003465) are settings of the parameters. Some
-//! compare the queue with a constant (`threshold = "constant"`) or the RTT with its smallest (`"rtt"`); some count
+//! compare the queue with a constant (`threshold = "constant"`) or the RTT with its minimum (`"rtt"`). Some count
 //! losses: a datagram counts as lost when one sent more than 5 ms later is acknowledged, and costs `loss_penalty`
 //! packets of window.
 //!
-//! Expected (`docs/evidence/derivations.md`, Koho): at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s with 20
-//! ms one-way delay: 98 % utilisation, p95 one-way delay 42 ms; 50 Mbit/s: 59 % (the cap).
+//! Expected (`docs/evidence/derivations.md`, Koho): at most 100 packets per RTT; a queue of about 0.225 RTT; 12 Mbit/s
+//! with 20 ms one-way delay: 98 % utilisation, p95 one-way delay 42 ms; 50 Mbit/s: 59 % (the cap).
 
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use std::collections::VecDeque;
 use units::Time;
 
-/// Window at the start, packets.
+/// Initial window, packets.
 const INITIAL_WINDOW: f64 = 16.0;
-/// A datagram counts as lost when one sent more than this later is acknowledged, ms.
+/// Departure distance that proves a loss, ms: a datagram is lost if one sent more than this later is acknowledged.
 const REORDERING_MS: u64 = 5;
-/// Most datagrams that are watched for loss.
+/// Maximum number of datagrams that are watched for loss.
 const MAX_WATCHED: usize = 1 << 16;
 const NS_PER_MS: u64 = 1_000_000;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "koho",
     summary: "Koho 2.0 (greghill/koho_cc@f0f2e69) and its family: a window steered by one-way delay",
@@ -89,22 +89,22 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(Koho::new(parameters, start))),
 };
 
-/// What the delay is compared with.
+/// Quantity that is compared with a threshold.
 #[derive(Clone, Copy, Debug)]
 enum Threshold {
-    /// The estimated forward delay with this multiple of half the smallest RTT.
+    /// Estimated forward delay, compared with this multiple of half the minimum RTT.
     Factor(f64),
-    /// The queueing delay with `down`, above which the window shrinks, and `up`, to which it grows; ms.
+    /// Queueing delay. Above `down` the window shrinks; up to `up` it grows; ms.
     Constant { up: f64, down: f64 },
-    /// The RTT with this multiple of the smallest.
+    /// RTT, compared with this multiple of its minimum.
     Rtt(f64),
 }
 
-/// A datagram that is watched for loss.
+/// Datagram that is watched for loss.
 #[derive(Clone, Copy, Debug)]
 struct Datagram {
     number: u64,
-    /// Sender's clock.
+    /// Departure time on the sender's clock.
     sent: i64,
 }
 
@@ -119,9 +119,9 @@ struct Koho {
     ms_timestamps: bool,
     mss_bytes: u64,
     start: Time,
-    /// Packets; its whole part counts.
+    /// Window, packets; its whole part counts.
     window: f64,
-    /// Smallest one-way delay, with the unknown clock offset in it, and smallest RTT so far; in the clock's unit.
+    /// Minimum one-way delay, including the unknown clock offset, and minimum RTT so far; in the clock's unit.
     low_one_way: Option<i64>,
     low_rtt: Option<i64>,
     /// Latest estimate of the forward delay, in the clock's unit.
@@ -160,12 +160,12 @@ impl Koho {
         }
     }
 
-    /// The clock's unit, ns.
+    /// Returns the clock's unit, ns.
     fn tick_ns(&self) -> u64 {
         if self.ms_timestamps { NS_PER_MS } else { 1 }
     }
 
-    /// The sender's clock counts from its start.
+    /// Returns `time` on the sender's clock, which counts from the flow's start.
     fn sender_ticks(&self, time: Time) -> i64 {
         (time.since(self.start).as_ns() / self.tick_ns()) as i64
     }
@@ -178,7 +178,7 @@ impl Koho {
         let low_rtt = self.low_rtt.map_or(rtt, |low| low.min(rtt));
         self.low_one_way = Some(low_one_way);
         self.low_rtt = Some(low_rtt);
-        // Integer division: half of 41 ms is 20 ms.
+        // This is an integer division: half of 41 ms is 20 ms.
         let base = low_rtt / 2;
         self.estimate = one_way - low_one_way + base;
         let queue_ms = self.ms(one_way - low_one_way);
@@ -195,7 +195,7 @@ impl Koho {
         self.window = self.window.clamp(self.min_window, self.max_window);
     }
 
-    /// Counts what an acknowledgement of packet `number`, sent at `sent_at`, shows to be lost.
+    /// Counts the losses that an acknowledgement of packet `number`, sent at `sent_at`, proves.
     fn count_losses(&mut self, number: u64, sent_at: Time) {
         let acked = self.sender_ticks(sent_at);
         let reordering = (REORDERING_MS * NS_PER_MS / self.tick_ns()) as i64;
@@ -271,7 +271,8 @@ mod tests {
     fn the_window_shrinks_above_145_percent_of_half_the_smallest_rtt() {
         let mut driver = driver(&[]);
         driver.ack(1);
-        // Base 20 ms, threshold 29 ms: a queue of 9 ms still grows, one of 10 ms shrinks.
+        // The base is 20 ms and the threshold 29 ms: a queue of 9 ms still grows the window, a queue of 10 ms shrinks
+        // it.
         driver.one_way = Span::from_ms(29);
         driver.rtt = Span::from_ms(49);
         driver.ack(1);
@@ -340,7 +341,7 @@ mod tests {
     fn the_rtt_can_be_what_is_compared() {
         let mut driver = driver(&[("threshold", "rtt")]);
         driver.ack(1);
-        // 1.45 times 40 ms; the one-way delay says nothing.
+        // The threshold is 1.45 times 40 ms; the one-way delay has no effect.
         driver.one_way = Span::from_ms(90);
         driver.rtt = Span::from_ms(58);
         driver.ack(1);
@@ -378,7 +379,7 @@ mod tests {
         send(&mut driver, 1);
         driver.now += Span::from_ms(1);
         send(&mut driver, 1);
-        // 0 arrives, 1 and 2 do not; 3 was sent 5 ms after them, 4 was 6 ms.
+        // Packet 0 arrives, 1 and 2 do not; 3 left 5 ms after them, 4 left 6 ms after them.
         driver.now += Span::from_ms(34);
         driver.ack(1);
         assert_eq!(driver.field("cwnd"), 16.25);

@@ -1,32 +1,33 @@
-//! LEDBAT: keeps a fixed queueing delay of its own and yields to everybody else.
+//! LEDBAT: keeps a fixed queueing delay and yields to all other flows.
 //!
-//! Source: RFC 6817. The queueing delay is the smallest of the last few one-way delays
-//! minus the base delay, the smallest of the last minutes; both contain the unknown clock offset, which cancels. The
-//! window moves by at most `gain` packets per RTT, in proportion to how far the queueing delay is from the target.
+//! Source: RFC 6817. The queueing delay is the minimum of the last few one-way delays less the base delay, the minimum
+//! of the last minutes; both contain the unknown clock offset, which cancels. The window moves by at most `gain`
+//! packets per RTT, in proportion to the distance of the queueing delay from the target.
 //!
 //! - Congestion timeout: the transport's RTO, which RFC 6817 takes from RFC 6298.
 //! - As in RFC 6817 the delay rule also applies during a loss episode; the reduction happens once per episode.
-//! - Slow start, which the RFC permits without describing it, is off unless asked for; then the window doubles per RTT
-//!   until the queueing delay exceeds three quarters of the target (LEDBAT++'s rule) or a packet is lost.
+//! - Slow start, which the RFC permits without describing it, is off by default. If it is on, the window doubles per
+//!   RTT until the queueing delay exceeds three quarters of the target (LEDBAT++'s rule) or a packet is lost.
 //!
-//! `quirk_kernel_module` makes of it the Linux module TCP-LEDBAT as it was from 2017 to January 2020, with which a widely
-//! quoted benchmark was made (silviov/TCP-LEDBAT@4e30e77, `src/tcp_ledbat.c`). Two mistakes: what moves the window is the
-//! remainder of a division by one, so the delay rule never does; and "no ACK for more than a round trip" compares jiffies
-//! with microseconds the wrong way round, so that every ACK but the first sets the window to one segment.
+//! `quirk_kernel_module` imitates the Linux module TCP-LEDBAT of 2017 to January 2020, which a widely quoted benchmark
+//! used (silviov/TCP-LEDBAT@4e30e77, `src/tcp_ledbat.c`). The module has two mistakes. The window moves by the
+//! remainder of a division by one, so the delay rule never moves it. And the test "no ACK for more than a round trip"
+//! compares jiffies with microseconds in the wrong direction, so every ACK but the first sets the window to one
+//! segment.
 //!
-//! Expected: alone, the target as standing queue if the buffer allows it, else halving on loss; reaches the target with
-//! a time constant of the target queue in packets, counted in RTTs; a late-comer takes the incumbents' queue for base
-//! delay and starves them (known defect).
+//! Expected: alone, the target as standing queue if the buffer allows it, else halving on loss. It reaches the target
+//! with a time constant of the target queue in packets, counted in RTTs. A later flow takes the existing queue for base
+//! delay and starves the earlier flows (known defect).
 
 use crate::parts::{MAX_MINUTES, QueuingDelay, Window};
 use crate::{
     Ack, Build, Control, Controller, Ecn, Entry, FieldSink, Loss, Parameter, Parameters, Sent, Start, Timeout,
 };
 
-/// Share of the target at which the optional slow start ends.
+/// Fraction of the target at which the optional slow start ends.
 const SLOW_START_END: f64 = 0.75;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "ledbat",
     summary: "LEDBAT (RFC 6817): background transport with a target queueing delay",
@@ -84,17 +85,17 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct Ledbat {
     target_ns: f64,
-    /// Packets per RTT.
+    /// Maximum growth, packets per RTT.
     gain: f64,
-    /// Packets.
+    /// Maximum excess of the window over the flight, packets.
     allowed_increase: f64,
-    /// Packets.
+    /// Minimum window, packets.
     min_cwnd: f64,
     window: Window,
-    /// Packets; 0 without slow start.
+    /// Slow start threshold, packets; 0 without slow start.
     ssthresh: f64,
     queuing_delay: QueuingDelay,
-    /// Whether it has the module's mistakes, and whether an ACK has come.
+    /// True if the module's mistakes are imitated, and true after the first ACK.
     is_module: bool,
     has_acks: bool,
 }
@@ -125,7 +126,7 @@ impl Ledbat {
         self.window.packets < self.ssthresh
     }
 
-    /// Once per loss episode. [RFC 6817 2.4.2]
+    /// Halves the window, once per loss episode. [RFC 6817 2.4.2]
     fn reduce(&mut self) {
         let half = (self.window.packets / 2.0).max(self.min_cwnd);
         self.window.packets = self.window.packets.min(half);
@@ -155,7 +156,7 @@ impl Controller for Ledbat {
             }
             return;
         }
-        // [RFC 6817 2.4.2]
+        // Delay rule. [RFC 6817 2.4.2]
         let off_target = (self.target_ns - delay_ns) / self.target_ns;
         let moved = self.window.packets + self.gain * off_target * acked / self.window.packets;
         let limit = self.window.in_packets(ack.in_flight_before_bytes) + self.allowed_increase;
@@ -172,12 +173,12 @@ impl Controller for Ledbat {
         if timeout.reduces_threshold() {
             self.reduce();
         }
-        // Below the smallest window: the next ACK lifts it there. [RFC 6817 2.4.2]
+        // This is below the minimum window, to which the next ACK raises it. [RFC 6817 2.4.2]
         self.window.packets = timeout.window_packets();
     }
 
     fn on_sent(&mut self, event: &Sent) {
-        // [RFC 6817] says nothing of pauses; the module leaves them to the kernel.
+        // RFC 6817 does not mention pauses; the module leaves them to the kernel.
         if self.is_module {
             self.window.restart(event.idle_timeouts, &mut self.ssthresh);
         }
@@ -196,7 +197,7 @@ impl Controller for Ledbat {
     fn fields(&self, sink: &mut dyn FieldSink) {
         sink.put("cwnd", "packets", self.window.packets);
         sink.put("queuing_delay", "ms", self.queuing_delay.ns() / 1e6);
-        // With the clock offset in it: only its changes mean anything.
+        // The base delay contains the clock offset: only its changes have a meaning.
         sink.put("base_delay", "ms", self.queuing_delay.base_ns().map_or(f64::NAN, |ns| ns as f64 / 1e6));
         sink.put("target", "ms", self.target_ns / 1e6);
     }
@@ -208,7 +209,7 @@ mod tests {
     use crate::testing::Driver;
     use units::Span;
 
-    /// A driver with 10 packets of window and in flight, and a base delay of 50 ms.
+    /// Returns a driver with 10 packets of window and in flight, and a base delay of 50 ms.
     fn at_ten(settings: &[(&str, &str)]) -> Driver {
         let mut settings = settings.to_vec();
         settings.push(("init_cwnd", "10"));
@@ -217,7 +218,7 @@ mod tests {
         driver
     }
 
-    /// Four packets at `queue_ms` above the base, so that the filter holds nothing else.
+    /// Acknowledges four packets at `queue_ms` above the base, which fill the filter.
     fn queue(driver: &mut Driver, queue_ms: u64) {
         driver.one_way = Span::from_ms(50 + queue_ms);
         driver.ack(4);
@@ -357,7 +358,8 @@ mod tests {
 
     #[test]
     fn alone_on_a_link_it_keeps_the_target_as_queueing_delay() {
-        // 20 packets per 100 ms of base RTT: each packet in the queue costs 5 ms, 100 ms are 20 packets, cwnd 40.
+        // 20 packets fit per 100 ms of base RTT, so each packet in the queue costs 5 ms. 100 ms are 20 packets, cwnd
+        // 40.
         let mut driver = Driver::new(&ENTRY, &[]);
         for _ in 0..400 {
             let queued = (driver.field("cwnd") - 20.0).max(0.0);

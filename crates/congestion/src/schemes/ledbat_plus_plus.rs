@@ -1,21 +1,26 @@
-//! LEDBAT++: LEDBAT that measures round trips, reduces in proportion to its window, and slows down at intervals to see
-//! the empty queue.
+//! LEDBAT++: LEDBAT that measures round trips, reduces in proportion to its window, and slows down at intervals to
+//! measure the empty queue.
 //!
-//! Source: draft-irtf-iccrg-ledbat-plus-plus-06. What differs from [`crate::schemes::ledbat`]:
-//! - the delay is the smallest of the last four RTTs, the base the smallest of the last ten minutes; the target is 60 ms;
-//! - `gain = 1 / min(16, ceil(2 target / base))`: the shorter the path, the slower than Reno;
-//! - per round trip the window grows by `gain` below the target, and changes by
-//!   `max(gain - constant W (delay / target - 1), -W / 2)` above it, applied ACK by ACK in proportion;
-//! - slow start grows by `gain` per packet; the first ends when the delay exceeds three quarters of the target;
-//! - slowdowns: two RTTs after the first slow start, then each nine times the duration of the last one after it, the
-//!   window is two packets for two RTTs and slow start brings it back. All flows of a bottleneck that do so see its base
-//!   delay sooner or later: no advantage for a late-comer. At most a tenth of the time is spent on them.
+//! Source: draft-irtf-iccrg-ledbat-plus-plus-06. Differences from [`crate::schemes::ledbat`]:
 //!
-//! Choices where the draft leaves them open: a slowdown lasts until the window is back (or lost a packet on the way);
-//! loss halves the window a slowdown returns to as well; nothing grows during a loss episode or while the window is not
-//! what limits.
+//! - The delay is the minimum of the last four RTTs, the base the minimum of the last ten minutes; the target is 60 ms.
+//! - `gain = 1 / min(16, ceil(2 target / base))`: the shorter the path, the slower than Reno.
+//! - Per round trip the window grows by `gain` below the target. Above it the window changes by `max(gain - constant W
+//!   (delay / target - 1), -W / 2)`. Each ACK applies its proportion.
+//! - Slow start grows by `gain` per packet; the first ends when the delay exceeds three quarters of the target.
+//! - In a slowdown the window is two packets for two RTTs, and slow start restores it. The first slowdown comes two
+//!   RTTs after the first slow start. Each later one comes nine times the duration of the last one after it. All flows
+//!   of a bottleneck that slow down see its base delay sooner or later, so a later flow has no advantage. Slowdowns
+//!   take at most a tenth of the time.
 //!
-//! Expected: alone, a queue of the target and nearly the whole link; yields to loss-based flows; shares with its like.
+//! Choices that the draft leaves open:
+//!
+//! - A slowdown lasts until the window is restored (or lost a packet before).
+//! - Loss halves the window to which a slowdown returns, as well.
+//! - The window does not grow during a loss episode or while it does not limit sending.
+//!
+//! Expected: alone, a queue of the target and nearly the whole link; yields to loss-based flows; shares with other
+//! LEDBAT++ flows.
 
 use crate::parts::{MAX_MINUTES, QueuingDelay, Window};
 use crate::{
@@ -23,12 +28,13 @@ use crate::{
 };
 use units::{Span, Time};
 
-/// Share of the target at which the first slow start ends.
+/// Fraction of the target at which the first slow start ends.
 const SLOW_START_END: f64 = 0.75;
-/// Round trips from the end of the first slow start to the first slowdown, and for which a slowdown holds the window.
+/// Number of round trips from the end of the first slow start to the first slowdown, and for which a slowdown holds the
+/// window.
 const PAUSE_RTTS: u64 = 2;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "ledbat-plus-plus",
     summary: "LEDBAT++ (draft-irtf-iccrg-ledbat-plus-plus): background transport with slowdowns",
@@ -85,16 +91,16 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(LedbatPlusPlus::new(parameters, start))),
 };
 
-/// The discriminants are the values of the field `phase`.
+/// Phase of the algorithm; the discriminants are the values of the field `phase`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// The first slow start.
+    /// First slow start.
     SlowStart,
-    /// The delay rules; the next slowdown comes at this time.
+    /// Delay rules; the next slowdown comes at this time.
     Avoidance { slowdown_at: Time },
-    /// A slowdown holds the window at its smallest; it returns to `ssthresh`.
+    /// Slowdown that holds the window at its minimum; it returns to `ssthresh`.
     Held { began: Time, until: Time },
-    /// Slow start out of a slowdown.
+    /// Slow start at the end of a slowdown.
     Return { began: Time },
 }
 
@@ -105,13 +111,13 @@ struct LedbatPlusPlus {
     constant: f64,
     slowdowns: bool,
     slowdown_interval: f64,
-    /// Packets.
+    /// Minimum window, packets.
     min_cwnd: f64,
     phase: Phase,
     window: Window,
-    /// Where slow start ends, packets.
+    /// Slow start threshold, packets.
     ssthresh: f64,
-    /// From RTTs.
+    /// Queueing delay, computed from RTTs.
     queuing_delay: QueuingDelay,
     srtt: Span,
 }
@@ -136,19 +142,19 @@ impl LedbatPlusPlus {
         }
     }
 
-    /// Packets per RTT. [4.2]
+    /// Returns the gain, packets per RTT. [4.2]
     fn gain(&self) -> f64 {
         let base_ns = self.queuing_delay.base_ns().unwrap_or(0).max(1) as f64;
         1.0 / (2.0 * self.target_ns / base_ns).ceil().clamp(1.0, self.gain_divisor)
     }
 
-    /// The delay rules begin, the next slowdown after `pause`.
+    /// Begins the delay rules, with the next slowdown after `pause`.
     fn enter_avoidance(&mut self, now: Time, pause: Span) {
         let slowdown_at = if self.slowdowns { now + pause } else { Time::NEVER };
         self.phase = Phase::Avoidance { slowdown_at };
     }
 
-    /// Slow start has ended, by delay, at `ssthresh` or by loss. [4.4]
+    /// Ends slow start, by delay, at `ssthresh` or by loss. [4.4]
     fn leave_slow_start(&mut self, now: Time) {
         match self.phase {
             Phase::SlowStart => self.enter_avoidance(now, self.srtt * PAUSE_RTTS),
@@ -172,7 +178,7 @@ impl LedbatPlusPlus {
         }
     }
 
-    /// [4.3]
+    /// Applies the delay rules. [4.3]
     fn follow_delay(&mut self, ack: &Ack<'_>) {
         let cwnd = self.window.packets;
         let excess = self.queuing_delay.ns() / self.target_ns - 1.0;
@@ -187,7 +193,7 @@ impl LedbatPlusPlus {
         }
     }
 
-    /// Once per loss episode.
+    /// Halves the window, once per loss episode.
     fn reduce(&mut self, now: Time) {
         let halved = |packets: f64| packets.min((packets / 2.0).max(self.min_cwnd));
         let ssthresh = if matches!(self.phase, Phase::Held { .. }) {
@@ -282,7 +288,7 @@ mod tests {
     const HELD: f64 = 2.0;
     const RETURN: f64 = 3.0;
 
-    /// Base RTT 100 ms: a gain of 1/2.
+    /// Returns a driver with a base RTT of 100 ms, so the gain is 1/2.
     fn driver(settings: &[(&str, &str)]) -> Driver {
         let mut settings = settings.to_vec();
         settings.push(("init_cwnd", "10"));
@@ -294,7 +300,7 @@ mod tests {
         driver
     }
 
-    /// A window of 5 packets under the delay rules; the first slowdown comes in 200 ms.
+    /// Returns a driver with a window of 5 packets under the delay rules; the first slowdown comes in 200 ms.
     fn avoiding(settings: &[(&str, &str)]) -> Driver {
         let mut driver = driver(settings);
         driver.lose(1, true);
@@ -343,7 +349,8 @@ mod tests {
 
     #[test]
     fn above_the_target_the_window_shrinks_in_proportion_to_itself_but_at_most_by_half() {
-        // Twice 1.25 times the target: 0.5 - 5 * 0.25 = -0.75 per RTT, of which 2 of 5 packets are acknowledged.
+        // The delay is 1.25 times the target: 0.5 - 5 * 0.25 = -0.75 per RTT, of which 2 of 5 packets are acknowledged;
+        // twice.
         let mut driver = avoiding(&[]);
         for _ in 0..3 {
             driver.rtt = Span::from_ms(175);
@@ -386,7 +393,7 @@ mod tests {
         driver.now += Span::from_ms(100);
         driver.ack(100);
         assert_eq!((driver.field("phase"), driver.field("cwnd")), (AVOIDANCE, before));
-        // It took 300 ms: 2.7 s of delay rules follow.
+        // The slowdown took 300 ms, so 2.7 s of delay rules follow.
         driver.now += Span::from_ms(2699);
         driver.ack(1);
         assert_eq!(driver.field("phase"), AVOIDANCE);

@@ -1,20 +1,26 @@
-//! Prague: CUBIC for L4S, which cuts its window by the share of marked packets and grows independently of its RTT.
+//! Prague: CUBIC for L4S. It reduces its window by the fraction of marked packets and grows independently of its RTT.
 //!
 //! Source: `PragueSender` of Chromium (google/quiche@4942657, `quiche/quic/core/congestion_control/prague_sender.h` and
-//! `.cc`), after draft-briscoe-iccrg-prague-congestion-control-04; the base is our [`Cubic`] (RFC 9438).
+//! `.cc`), after draft-briscoe-iccrg-prague-congestion-control-04. The base is the built-in [`Cubic`] (RFC 9438).
+//!
 //! - The virtual RTT is the smoothed one, but at least 25 ms. Once per virtual RTT the moving average `alpha` of the
-//!   marked share is updated, with weight 1/16; it starts at 1 with the first mark.
-//! - A mark ends slow start, and cuts by `alpha` times what CUBIC would cut on loss, once per virtual RTT and without
-//!   a recovery period.
-//! - A loss within a virtual RTT after such a cut undoes it first, then is CUBIC's loss.
-//! - Marked bytes are not credited. After 500 RTTs growth in congestion avoidance is multiplied by
-//!   (srtt / virtual RTT)^2: per second the rate grows alike for all RTTs below 25 ms.
-//! - Pacing at 1.25 times the window per RTT, twice in slow start.
+//!   marked fraction is updated, with weight 1/16; it starts at 1 with the first mark.
+//! - A mark ends slow start. It reduces the window by `alpha` times CUBIC's reduction on loss, once per virtual RTT and
+//!   without a recovery period.
+//! - A loss within a virtual RTT after such a reduction undoes it first, then is CUBIC's loss.
+//! - Marked bytes are not credited. After 500 RTTs growth in congestion avoidance is multiplied by (srtt / virtual
+//!   RTT)^2: per second the rate grows alike for all RTTs below 25 ms.
+//! - Pacing is at 1.25 times the window per RTT, and twice the window in slow start.
 //!
-//! Deviations from Chromium: one connection, where its default has the aggressiveness of two (`connections`). The base is RFC 9438, not its integer CUBIC. The growth factor applies to the acknowledged
-//! bytes, not to the growth afterwards, where CUBIC's estimate of Reno's window would run ahead of it; not in slow start.
+//! Deviations from Chromium:
 //!
-//! The network must mark at a shallow threshold (queue `step`), and the transport send ECT(1); without marks it is CUBIC.
+//! - There is one connection; Chromium's default has the aggressiveness of two (`connections`).
+//! - The base is RFC 9438, not Chromium's integer CUBIC.
+//! - The growth factor applies to the acknowledged bytes, not to the growth afterwards, because CUBIC's estimate of
+//!   Reno's window would then exceed the window. It does not apply in slow start.
+//!
+//! The network must mark at a shallow threshold (queue `step`), and the transport must send ECT(1); without marks it is
+//! CUBIC.
 //!
 //! Expected: with a step at 1 ms a queue of that order at nearly full throughput.
 
@@ -27,7 +33,7 @@ use units::{Rate, Span, Time};
 /// Pacing gain in slow start.
 const SLOW_START_PACING: f64 = 2.0;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "prague",
     summary: "Prague for L4S, on CUBIC, as in Chromium's QUIC",
@@ -100,19 +106,19 @@ struct Prague {
     started: Time,
     srtt: Span,
     rtt_virt: Span,
-    /// Moving average of the marked share; `None` before the first mark.
+    /// Moving average of the marked fraction; `None` before the first mark.
     alpha: Option<f64>,
     alpha_updated: Time,
     packets: u64,
     ce_packets: u64,
-    /// The CE event that the next ACK belongs to.
+    /// CE event that the next ACK belongs to.
     marks: Option<Ecn>,
-    /// When a mark last cut the window, and by how many packets.
+    /// Time of the latest reduction by a mark, and its size in packets.
     cut: Option<(Time, f64)>,
     is_rtt_independent: bool,
-    /// Bytes credited so far that were less than one.
+    /// Credited fraction of a byte that has not counted yet.
     credit_bytes: f64,
-    /// Losses of packets below this number belong to a loss that was reacted to.
+    /// Number below which losses belong to a loss that was already handled.
     recovery_end: u64,
 }
 
@@ -160,7 +166,7 @@ impl Prague {
         }
     }
 
-    /// `alpha` times CUBIC's reduction, once per virtual RTT.
+    /// Reduces the window by `alpha` times CUBIC's reduction, once per virtual RTT.
     fn react_to_marks(&mut self, marks: &Ecn) {
         if self.base.in_slow_start() {
             self.base.end_slow_start();
@@ -176,7 +182,7 @@ impl Prague {
         self.base.end_slow_start();
     }
 
-    /// How much of what was acknowledged counts for growth.
+    /// Returns the acknowledged bytes that count for growth.
     fn credit(&mut self, ack: &Ack<'_>, ce_share: f64) -> u64 {
         let mut factor = 1.0 - ce_share;
         if self.is_rtt_independent && !self.base.in_slow_start() {
@@ -196,7 +202,7 @@ impl Controller for Prague {
         self.base.on_established(now, rtt);
     }
 
-    /// The same ACK's [`Self::on_ack`] follows, which knows how much is unmarked.
+    /// Keeps the marks for [`Self::on_ack`] of the same ACK, which has the number of unmarked packets.
     fn on_ecn(&mut self, ecn: &Ecn) {
         self.marks = Some(*ecn);
     }
@@ -227,7 +233,7 @@ impl Controller for Prague {
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
-        // A cut by marks that preceded the loss is counted towards its reduction.
+        // A reduction by marks shortly before the loss counts as part of the loss's reduction.
         if let Some((at, cut)) = self.cut
             && loss.now - at < self.rtt_virt
         {
@@ -262,7 +268,7 @@ impl Controller for Prague {
 
     fn fields(&self, sink: &mut dyn FieldSink) {
         self.base.fields(sink);
-        // No mark yet: 0.
+        // Before the first mark the value is 0.
         sink.put("alpha", "", self.alpha.unwrap_or(0.0));
         sink.put("rtt_virt", "ms", self.rtt_virt.as_ms_f64());
         sink.put("rtt_independent", "0 no, 1 yes", f64::from(u8::from(self.is_rtt_independent)));
@@ -274,7 +280,7 @@ mod tests {
     use super::*;
     use crate::testing::Driver;
 
-    /// A window of 10 packets in congestion avoidance, RTT 100 ms, without marks so far.
+    /// Returns a driver with a window of 10 packets in congestion avoidance, RTT 100 ms, without marks so far.
     fn at_ten(settings: &[(&str, &str)]) -> Driver {
         let mut driver = Driver::new(&ENTRY, settings);
         driver.ack_window();
@@ -285,7 +291,7 @@ mod tests {
         driver
     }
 
-    /// One ACK for `packets`, the first `marks` of them marked.
+    /// Delivers one ACK for `packets`, of which the first `marks` are marked.
     fn ack_marked(driver: &mut Driver, packets: u64, marks: u64) {
         driver.controller.on_ecn(&Ecn {
             now: driver.now,
@@ -355,7 +361,7 @@ mod tests {
             driver.field("cwnd") - before
         };
         let (dependent, independent) = (growth(&[("dependent_rounds", "1000000")]), growth(&[]));
-        // (5 / 25)^2 of as many bytes; both grow by half a packet per packet credited, CUBIC's limit.
+        // The growth is (5 / 25)^2 of the other flow's; both grow by half a packet per credited packet, CUBIC's limit.
         let ratio = independent / dependent;
         assert!((0.039..0.041).contains(&ratio), "{independent} of {dependent}");
     }
@@ -402,7 +408,7 @@ mod tests {
         assert_eq!(driver.field("cwnd"), 1.0);
     }
 
-    /// It had the aggressiveness of one connection only, where Chromium's default is that of two.
+    /// Tests a fixed defect: only the aggressiveness of one connection was possible. Chromium's default is that of two.
     #[test]
     fn two_connections_could_not_be_asked_for() {
         let kept = |connections| {

@@ -1,11 +1,11 @@
 //! Reno: slow start, additive increase, halving on loss.
 //!
-//! Source: RFC 5681 and RFC 6582 as Linux v5.15 implements them (`net/ipv4/tcp_cong.c`): byte counting without an
-//! upper limit per ACK, exactly one segment per window per round trip in congestion avoidance. Fast recovery and PRR
-//! are the transport's.
+//! Source: RFC 5681 and RFC 6582 as Linux v5.15 implements them (`net/ipv4/tcp_cong.c`): byte counting without an upper
+//! limit per ACK, exactly one segment per window per round trip in congestion avoidance. Fast recovery and PRR are the
+//! transport's.
 //!
-//! Expected: sawtooth between (BDP + queue) / 2 and BDP + queue, one packet per RTT; throughput
-//! `1.22 * MSS / (RTT * sqrt(p))` at loss-event rate `p` (Mathis et al. 1997, one ACK per packet).
+//! Expected: sawtooth between (BDP + queue) / 2 and BDP + queue, one packet per RTT; throughput `1.22 * MSS / (RTT *
+//! sqrt(p))` at loss-event rate `p` (Mathis et al. 1997, one ACK per packet).
 
 use crate::parts::{Counted, Undo, Window};
 use crate::{
@@ -13,10 +13,10 @@ use crate::{
 };
 use units::Time;
 
-/// Smallest window after a reduction, segments (RFC 5681 equation 4).
+/// Minimum window after a reduction, segments (RFC 5681 equation 4).
 const MIN_WINDOW: f64 = 2.0;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "reno",
     summary: "TCP Reno/NewReno (RFC 5681, RFC 6582) with Linux's exact increase",
@@ -50,14 +50,14 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct Reno {
     window: Window,
-    /// Segments.
+    /// Slow start threshold, segments.
     ssthresh: f64,
     beta: f64,
-    /// Loss reduces what is in flight, not the window.
+    /// True if a loss reduces the bytes in flight, not the window.
     from_flight: bool,
-    /// One segment per ACK in slow start, whole bytes per ACK in congestion avoidance.
+    /// True if growth is one segment per ACK in slow start, and whole bytes per ACK in congestion avoidance.
     truncated: bool,
-    /// Growth in whole packets, where it is counted.
+    /// Count for growth in whole packets; `None` for other growth.
     counted: Option<Counted>,
     undo: Undo,
 }
@@ -79,7 +79,7 @@ impl Reno {
         self.window.packets < self.ssthresh
     }
 
-    /// A reduction while `in_flight_bytes` are in flight.
+    /// Reduces the window while `in_flight_bytes` are in flight.
     fn reduce(&mut self, in_flight_bytes: u64) {
         let base =
             if self.from_flight { self.window.in_packets(in_flight_bytes) } else { self.window.packets };
@@ -87,7 +87,8 @@ impl Reno {
         self.window.packets = self.ssthresh;
     }
 
-    /// ns-3's growth by one ACK (ns-3.41, `src/internet/model/tcp-congestion-ops.cc`, `TcpNewReno`): whole bytes.
+    /// Grows the window by one ACK like ns-3 (ns-3.41, `src/internet/model/tcp-congestion-ops.cc`, `TcpNewReno`): whole
+    /// bytes.
     fn grow_truncated(&mut self) {
         if self.in_slow_start() {
             self.window.packets += 1.0;
@@ -116,7 +117,7 @@ impl Controller for Reno {
             acked -= grown - self.window.packets;
             self.window.packets = grown;
         }
-        // What is left over after reaching ssthresh counts for congestion avoidance.
+        // The rest after reaching ssthresh counts for congestion avoidance.
         if let Some(counted) = &mut self.counted {
             counted.grow(&mut self.window, acked);
         } else {
@@ -216,7 +217,8 @@ mod tests {
         let mut driver = driver();
         driver.ack_window();
         driver.lose(1, true);
-        // Ten ACKs of one segment each at a window of 10 add a little less than one segment: the window grows meanwhile.
+        // Ten ACKs of one segment each at a window of 10 add a little less than one segment, because the window grows
+        // in between.
         (0..10).for_each(|_| driver.ack(1));
         assert!((driver.field("cwnd") - 10.96).abs() < 0.01, "{}", driver.field("cwnd"));
     }
@@ -224,7 +226,7 @@ mod tests {
     #[test]
     fn truncated_growth_adds_whole_bytes_per_ack() {
         let mut driver = Driver::new(&ENTRY, &[("increase", "truncated")]);
-        // One segment for an ACK of two in slow start.
+        // An ACK of two segments adds one segment in slow start.
         driver.ack(2);
         assert_eq!(driver.field("cwnd"), 11.0);
         (0..5).for_each(|_| driver.ack_window());

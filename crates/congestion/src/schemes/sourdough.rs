@@ -1,14 +1,14 @@
-//! sourdough's stock controller: a fixed window.
+//! Stock controller of sourdough: a fixed window.
 //!
-//! Source: keithw/sourdough@afc3851, `datagrump/controller.cc`: the contest from which Koho came, as handed out to the
-//! students. The window is 50 datagrams whatever happens. One datagram per second without any event, and the release of
-//! lost ones as soon as something later is acknowledged, are the transport's.
+//! Source: keithw/sourdough@afc3851, `datagrump/controller.cc`: the students' starting point in the contest from which
+//! Koho came. The window is always 50 datagrams. The transport sends one datagram per second without any event, and
+//! releases lost ones as soon as a later one is acknowledged.
 //!
-//! Expected: `window / RTT` until the link is full, then a queue of what the path does not hold.
+//! Expected: `window / RTT` until the link is full, then a queue of the packets that the path does not hold.
 
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter};
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "sourdough",
     summary: "sourdough's stock controller: a fixed window of 50 packets",
@@ -26,7 +26,7 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct Sourdough {
-    /// Packets.
+    /// Window, packets.
     window: u64,
     mss_bytes: u64,
 }

@@ -1,14 +1,14 @@
-//! No congestion control: what the application writes leaves, whatever becomes of it.
+//! No congestion control: the application's data leaves regardless of the path's state.
 //!
 //! Source: ccperf's traffic models `CBR` and `Poisson` over UDP (ccperf.net/traffic), and the unresponsive traffic that
-//! RFC 7928 and RFC 9743 5.2 set beside responsive flows. The only limit is the line of the sending host.
+//! RFC 7928 and RFC 9743 5.2 run against responsive flows. The only limit is the line of the sending host.
 //!
-//! Expected: the application's rate is sent; what the path cannot carry is lost.
+//! Expected: the application's rate is sent; the path loses the excess.
 
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Parameter};
 use units::Rate;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "unresponsive",
     summary: "No congestion control: sends what the application writes (UDP traffic)",

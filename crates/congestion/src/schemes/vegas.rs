@@ -1,16 +1,20 @@
-//! Vegas: keeps between alpha and beta packets of its own in the queue.
+//! Vegas: keeps between alpha and beta of its packets in the queue.
 //!
-//! Source: Brakmo and Peterson 1995 as Linux v5.15 implements it (`net/ipv4/tcp_vegas.c`). Once per round trip
-//! `diff = cwnd * (rtt - base_rtt) / base_rtt` estimates the flow's queued packets, with `rtt` the smallest of the round
-//! and `base_rtt` the smallest since the flow last began to send from idle.
+//! Source: Brakmo and Peterson 1995 as Linux v5.15 implements it (`net/ipv4/tcp_vegas.c`). Once per round trip `diff =
+//! cwnd * (rtt - base_rtt) / base_rtt` estimates the flow's queued packets. `rtt` is the minimum of the round, and
+//! `base_rtt` the minimum since the flow last began to send from idle.
 //!
-//! As in Linux: slow start doubles every round and ends at the window that the measured rate needs without a queue; a
-//! round with fewer than three RTT samples grows like Reno; loss halves; Vegas pauses from the first packet beyond a hole
-//! until recovery is over, and grows like Reno meanwhile; windows are whole packets; nothing but that Reno fallback asks
-//! whether the window limits sending.
+//! As in Linux:
 //!
-//! Expected: alone, 2 to 4 packets of queue and no loss; one packet per RTT after an early end of slow start; starved by
-//! loss-based flows in deep buffers.
+//! - Slow start doubles every round and ends at the window that the measured rate needs without a queue.
+//! - A round with fewer than three RTT samples grows like Reno.
+//! - Loss halves the window.
+//! - Vegas pauses from the first packet beyond a hole until recovery is over, and grows like Reno in this time.
+//! - Windows are whole packets.
+//! - Only that Reno fallback checks that the window limits sending.
+//!
+//! Expected: alone, 2 to 4 packets of queue and no loss; one packet per RTT after an early end of slow start; starved
+//! by loss-based flows in deep buffers.
 
 use crate::parts::{Completed, Counted, Rounds, Undo, Window};
 use crate::{
@@ -18,12 +22,12 @@ use crate::{
 };
 use units::{Span, Time};
 
-/// Smallest window of the Vegas rule and after a reduction, packets.
+/// Minimum window of the Vegas rule and after a reduction, packets.
 const MIN_WINDOW: f64 = 2.0;
-/// RTT samples a round needs for the Vegas rule.
+/// Number of RTT samples that a round needs for the Vegas rule.
 const MIN_SAMPLES: u32 = 3;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "vegas",
     summary: "TCP Vegas (Brakmo and Peterson 1995) as in Linux",
@@ -77,29 +81,29 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Debug)]
 struct Vegas {
-    /// Packets.
+    /// Queue below which the window grows, packets.
     alpha: f64,
-    /// Packets.
+    /// Queue above which the window shrinks, packets.
     beta: f64,
-    /// Packets.
+    /// Queue that ends slow start, packets.
     gamma: f64,
-    /// ns-3's count of queued packets.
+    /// True for ns-3's count of queued packets.
     by_target: bool,
-    /// Loss takes one packet.
+    /// True if a loss removes one packet.
     step_on_loss: bool,
     forget_idle: bool,
     window: Window,
-    /// Growth like Reno's.
+    /// Counter for growth like Reno's.
     counted: Counted,
-    /// Packets.
+    /// Slow start threshold, packets.
     ssthresh: f64,
-    /// [`Span::MAX`] before the first sample.
+    /// Base RTT; [`Span::MAX`] before the first sample.
     base_rtt: Span,
     round: Round,
     /// Queued packets at the latest decision, rounded down.
     diff: f64,
-    /// `None` while Vegas decides; otherwise a hole in what has arrived, a loss episode or a timeout's aftermath that
-    /// lasts at least until this packet number is acknowledged.
+    /// Packet number whose acknowledgement is the earliest end of a pause; `None` while Vegas decides. A pause is a
+    /// hole in the arrivals, a loss episode or the time after a timeout.
     paused_until: Option<u64>,
     completed: Completed,
     undo: Undo,
@@ -154,12 +158,12 @@ impl Vegas {
         self.window.packets = self.ssthresh;
     }
 
-    /// ssthresh after ns-3's reduction.
+    /// Returns ssthresh after ns-3's reduction.
     fn stepped_down(&self) -> f64 {
         self.ssthresh.min(self.window.packets - 1.0)
     }
 
-    /// Packets of the window that are queued while the round's smallest RTT is `rtt` and the smallest ever `base`.
+    /// Returns the queued packets of the window if the round's minimum RTT is `rtt` and the base RTT `base`.
     fn queued(&self, rtt: f64, base: f64) -> f64 {
         let cwnd = self.window.packets;
         if self.by_target {
@@ -181,12 +185,12 @@ impl Vegas {
         self.counted.grow_like_reno(&mut self.window, self.ssthresh, acked);
     }
 
-    /// ssthresh after a decision for a smaller window.
+    /// Returns ssthresh after a decision for a smaller window.
     fn lowered_ssthresh(&self) -> f64 {
         if self.step_on_loss { self.stepped_down() } else { self.ssthresh.min(self.window.packets) }
     }
 
-    /// The decision at the end of a round with enough samples.
+    /// Decides at the end of a round with enough samples.
     fn decide(&mut self, acked: f64) {
         let cwnd = self.window.packets;
         let (rtt, base) = (self.round.min_rtt.as_ns().max(1) as f64, self.base_rtt.as_ns().max(1) as f64);
@@ -209,8 +213,8 @@ impl Vegas {
         self.ssthresh = self.ssthresh.max(0.75 * self.window.packets);
     }
 
-    /// Whether Vegas decides on this ACK; begins a fresh round when a pause is over. A hole pauses from the first packet
-    /// beyond it on (Linux: the state Disorder).
+    /// Returns true if Vegas decides on this ACK; begins a fresh round when a pause is over. A hole causes a pause from
+    /// the first packet beyond it on (Linux: the state Disorder).
     fn is_deciding(&mut self, ack: &Ack<'_>) -> bool {
         let has_hole = ack.has_hole();
         if has_hole && self.paused_until.is_none() {
@@ -317,19 +321,19 @@ mod tests {
         Driver::new(&ENTRY, &[])
     }
 
-    /// In congestion avoidance at 10 packets with a base RTT of 100 ms: one loss at 20 packets.
+    /// Returns a driver in congestion avoidance at 10 packets with a base RTT of 100 ms, after one loss at 20 packets.
     fn avoiding() -> Driver {
         let mut driver = driver();
         driver.ack_window();
         driver.lose(1, true);
         assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (10.0, 10.0));
-        // The next window re-enables Vegas, the one after is its first full round.
+        // The next window re-enables Vegas; the one after is its first full round.
         driver.ack_window();
         assert_eq!(driver.field("cwnd"), 10.0);
         driver
     }
 
-    /// One window at `rtt_ms`, and the first ACK of the next, which decides.
+    /// Acknowledges one window at `rtt_us`, and the first packet of the next, which decides.
     fn round(driver: &mut Driver, rtt_us: u64) {
         driver.rtt = Span::from_us(rtt_us);
         driver.ack_window();
@@ -350,7 +354,7 @@ mod tests {
         assert_eq!(driver.field("cwnd"), 40.0);
         driver.next_number += 40;
         driver.ack(1);
-        // diff = 40 * 25 / 100 = 10 > 1: cwnd = 40 * 100 / 125 + 1 = 33 = ssthresh.
+        // diff = 40 * 25 / 100 = 10 > 1, so cwnd = 40 * 100 / 125 + 1 = 33 = ssthresh.
         assert_eq!(
             (driver.field("diff"), driver.field("cwnd"), driver.field("ssthresh")),
             (10.0, 33.0, 33.0)
@@ -364,7 +368,7 @@ mod tests {
         let cases = [(100, 0.0, 1.0), (118, 1.0, 1.0), (119, 2.0, 0.0), (145, 4.0, 0.0), (146, 5.0, -1.0)];
         for (rtt_ms, diff, change) in cases {
             let mut driver = avoiding();
-            // The first ACK of this window still judges the round before, which had no queue.
+            // The first ACK of this window still judges the previous round, which had no queue.
             round(&mut driver, rtt_ms * 1000);
             assert_eq!(driver.field("cwnd"), 11.0);
             driver.next_number += 20;
@@ -375,14 +379,14 @@ mod tests {
 
     #[test]
     fn ns3_counts_the_queue_by_its_target() {
-        // 20 packets at 105 over 100 ms: Linux sees floor(1) queued, ns-3 20 - floor(19.05).
+        // 20 packets at 105 over 100 ms: Linux counts floor(1) queued, ns-3 20 - floor(19.05).
         for (queued, cwnd) in [("linux", 40.0), ("ns3", 40.0)] {
             let mut driver = Driver::new(&ENTRY, &[("queued", queued)]);
             driver.ack_window();
             round(&mut driver, 105_000);
             assert_eq!(driver.field("cwnd"), cwnd, "{queued}");
         }
-        // 40 packets at 104 ms: floor(1.6) = 1 goes on, 40 - floor(38.46) = 2 leaves slow start for 39.
+        // 40 packets at 104 ms: floor(1.6) = 1 continues, 40 - floor(38.46) = 2 leaves slow start for 39.
         let leaves = |queued| {
             let mut driver = Driver::new(&ENTRY, &[("queued", queued)]);
             driver.ack_window();
@@ -408,7 +412,8 @@ mod tests {
 
     #[test]
     fn a_round_may_end_with_the_last_packet_of_the_one_before() {
-        // Ten packets in flight when the first ACK begins a round: over with the tenth, or with the next.
+        // Ten packets are in flight when the first ACK begins a round. The round ends with the tenth, or with the next
+        // one.
         for (round_ends, diff) in [("next", 0.0), ("last", 3.0)] {
             let mut driver = Driver::new(&ENTRY, &[("round_ends", round_ends)]);
             driver.ack(1);
@@ -420,7 +425,7 @@ mod tests {
 
     #[test]
     fn the_window_settles_between_alpha_and_beta_queued_packets() {
-        // A link of 40 packets per 100 ms: RTT = max(100, 100 * cwnd / 40) ms.
+        // A link carries 40 packets per 100 ms: RTT = max(100, 100 * cwnd / 40) ms.
         let mut driver = driver();
         let mut windows = vec![];
         for _ in 0..60 {
@@ -441,7 +446,7 @@ mod tests {
             driver.next_number += 10;
             driver.ack(10);
         }
-        // Three rounds of one ACK each, no decision although the RTT would say so.
+        // After three rounds of one ACK each there is no decision, although the RTT would cause one.
         assert_eq!((driver.field("cwnd"), driver.field("diff")), (40.0, 0.0));
     }
 
@@ -467,14 +472,14 @@ mod tests {
     fn vegas_does_not_decide_on_packets_beyond_a_hole() {
         let mut driver = driver();
         driver.ack_window();
-        // Packets of the second round arrive beyond a hole, late enough to end slow start: at what the rate needs if it
-        // decided, or by 20 and 20 if it grew.
+        // Packets of the second round arrive beyond a hole, late enough to end slow start. A decision would set the
+        // window to the rate's need; growth would add 20 and 20.
         driver.rtt = Span::from_ms(200);
         driver.stream_bytes = Some((20_000, 60_000));
         driver.ack_window();
         driver.ack(20);
         assert_eq!((driver.field("cwnd"), driver.field("diff")), (20.0 + 1.0, 0.0));
-        // What completes the stream while the hole is there grows like Reno: slow start.
+        // ACKs that complete the stream during the hole grow the window like Reno: slow start.
         driver.stream_bytes = Some((21_000, 60_000));
         driver.ack(1);
         assert_eq!((driver.field("cwnd"), driver.field("diff")), (22.0, 0.0));
@@ -488,7 +493,7 @@ mod tests {
         assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (1.0, 5.0));
         driver.timeout(true);
         assert_eq!(driver.field("ssthresh"), 5.0);
-        // Slow start to 5 packets, then one packet per window, whatever the RTT says.
+        // Slow start to 5 packets, then one packet per window at any RTT.
         driver.rtt = Span::from_ms(400);
         (0..4).for_each(|_| driver.ack(1));
         assert_eq!(driver.field("cwnd"), 5.0);

@@ -1,36 +1,37 @@
-//! The receiver-side half of a scheme, with a clock of its own, and the queue of a live application.
+//! Receiver-side half of a scheme, with its own clock, and the queue of a live application.
 
 use congestion::{Arrived, Message, ReceiverHalf};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Most reports that a half may send at one moment: a flight of Sprout's at the lowest confidence has 234 packets.
+/// Maximum number of reports that a half may send at one time: a flight of Sprout's at the lowest confidence has 234
+/// packets.
 const MAX_REPORTS: usize = 300;
 
-/// Bytes of an IP packet.
+/// Maximum bytes of an IP packet.
 const MAX_DATAGRAM_BYTES: usize = 65_000;
 
 /// Bytes of headers of a data packet.
 const HEADER_BYTES: u32 = 52;
 
-/// A receiver-side half. As with the real transport, nothing is reported before the first packet has arrived.
+/// Receiver-side half. As with the real transport, nothing is reported before the first packet has arrived.
 #[derive(Debug)]
 pub(crate) struct FarEnd {
     name: &'static str,
     half: Box<dyn ReceiverHalf>,
     now: Time,
     has_arrivals: bool,
-    /// What was reported last.
+    /// Latest report.
     latest: Vec<u8>,
 }
 
 impl FarEnd {
-    /// `now` is the receiver's clock.
+    /// Returns a half; `now` is on the receiver's clock.
     pub(crate) fn new(name: &'static str, half: Box<dyn ReceiverHalf>, now: Time) -> Self {
         Self { name, half, now, has_arrivals: false, latest: vec![] }
     }
 
-    /// A packet arrives at `at`, or right after the one before it if that came later.
+    /// Delivers a packet at `at`, or right after the previous one if that came later.
     pub(crate) fn arrive(&mut self, at: Time, number: u64, sent_at: Time, bytes: u32, message: Message) {
         self.now = self.now.max(at);
         self.has_arrivals = true;
@@ -57,7 +58,7 @@ impl FarEnd {
         self.latest.clone()
     }
 
-    /// An ACK leaves now; after it, those that the half's timer asks for.
+    /// Returns the ACK that leaves now and the ones that the half's timer then requires.
     pub(crate) fn reports(&mut self) -> Vec<Vec<u8>> {
         let mut reports = vec![self.report()];
         while self.half.next_timer() <= self.now {
@@ -67,7 +68,7 @@ impl FarEnd {
         reports
     }
 
-    /// Waits for the half's timer, if that is within a day: what it reports, and how late the clock is then.
+    /// Waits for the half's timer, if that is within a day. Returns its reports and the time of the clock.
     pub(crate) fn wait(&mut self) -> Option<(Vec<Vec<u8>>, Time)> {
         let timer = self.half.next_timer();
         if !self.has_arrivals || timer > self.now + Span::from_secs(86_400) {
@@ -77,7 +78,7 @@ impl FarEnd {
         Some((self.reports(), self.now))
     }
 
-    /// The latest report with the byte `at` replaced or, with `cut`, ended there; as it was if it is shorter.
+    /// Returns the latest report with the byte `at` replaced or, with `cut`, cut there. A shorter report is unchanged.
     pub(crate) fn mangled(&self, at: usize, value: u8, cut: bool) -> Vec<u8> {
         let mut report = self.latest.clone();
         if cut {
@@ -89,7 +90,7 @@ impl FarEnd {
     }
 }
 
-/// Frames that wait to be sent: when each was written, and what is left of it.
+/// Frames that wait to be sent: time of writing, and remaining bytes.
 #[derive(Debug, Default)]
 pub(crate) struct FrameQueue(VecDeque<(Time, u64)>);
 
@@ -102,12 +103,12 @@ impl FrameQueue {
         self.0.iter().map(|(_, bytes)| bytes).sum()
     }
 
-    /// How long the oldest frame has been waiting.
+    /// Returns the wait of the oldest frame.
     pub(crate) fn delay(&self, now: Time) -> Span {
         self.0.front().map_or(Span::ZERO, |(written, _)| now - *written)
     }
 
-    /// Takes out a packet of at most `most` bytes, of one frame.
+    /// Removes a packet of at most `most` bytes of one frame, and returns its size.
     pub(crate) fn take(&mut self, most: u32) -> Option<u32> {
         let (_, left) = self.0.front_mut()?;
         let bytes = (*left).min(u64::from(most));

@@ -1,5 +1,5 @@
-//! Files of the controllers that cannot do without one: those that the catalog's schemes name, and networks made up for
-//! those whose own may not be shipped.
+//! Files that controllers need: files of the catalog's schemes, and made-up networks in place of files that may not be
+//! shipped.
 
 use congestion::{Entry, Files, Parameters};
 use safetensors::Dtype;
@@ -72,14 +72,14 @@ impl Source {
     }
 }
 
-/// A file of the catalog. It is read, not included: a program that includes files from outside of its crate is compiled
-/// anew in each clone (`scripts/kept_build.py`).
+/// Returns a file of the catalog. The file is read at run time: a program that includes files from outside of its crate
+/// is compiled again in each clone (`scripts/kept_build.py`).
 #[expect(clippy::disallowed_methods, reason = "a test reads a file of the repository")]
 fn shipped(file: &str) -> Vec<u8> {
     std::fs::read(format!("../../python/dumbbell/catalog/weights/{file}")).expect("a file of the catalog")
 }
 
-/// Numbers between -1 and 1 without a pattern, as tensors of our format.
+/// Returns pseudo-random numbers between -1 and 1, as tensors of dumbbell's format.
 fn made_up(layers: &str, shapes: &[Shape]) -> Vec<u8> {
     let mut state = 1_u32;
     let mut number = || {
@@ -97,13 +97,13 @@ fn made_up(layers: &str, shapes: &[Shape]) -> Vec<u8> {
     safetensors::serialize(views, Some(metadata)).expect("tensors that fit")
 }
 
-/// The files that the controller called `name` cannot do without, by their parameters.
+/// Returns the files that the controller called `name` needs, by their parameters.
 pub(crate) fn files(name: &str) -> Files {
     let named = FILES.iter().filter(|(controller, ..)| *controller == name);
     named.map(|(_, name, source)| ((*name).to_owned(), source.contents().into())).collect()
 }
 
-/// `entry`'s parameters at their defaults, with the files that it needs.
+/// Returns `entry`'s default parameters, with the files that it needs.
 pub(crate) fn parameters(entry: &Entry) -> Parameters {
     let files = files(entry.name);
     let mut parameters = Parameters::defaults(entry.parameters).with_files(files.clone());

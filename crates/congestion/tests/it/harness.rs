@@ -1,4 +1,4 @@
-//! A transport that is consistent with itself, and no more; it checks the controller after every step.
+//! Minimal transport that is consistent in itself; it checks the controller after every step.
 
 use crate::far_end::{FarEnd, FrameQueue};
 use crate::steps::Step;
@@ -9,40 +9,40 @@ use congestion::{
 use std::collections::VecDeque;
 use units::{Rate, Span, Time};
 
-/// Fields that may be infinite: thresholds nothing has set yet.
+/// Fields that may be infinite: thresholds before their first value.
 const MAY_BE_INFINITE: &[&str] = &["ssthresh"];
 
 /// Fields without a value (NaN) outside of a congestion-avoidance epoch. Measured times, in ms, may have none until the
 /// next ACK.
 const MAY_BE_ABSENT: &[&str] = &["k", "w_est", "queueing_delay", "delivery_rate", "sending_rate", "loss"];
 
-/// Most packets a controller may send at once here, whatever its window.
+/// Maximum number of packets that a controller may send at once here, for any window.
 const MAX_FLIGHT: usize = 500;
 
 /// Name, unit and bits of a field's value.
 type Field = (&'static str, &'static str, u64);
 
-/// What a step left behind: allowances and fields, bit for bit.
+/// Results of the steps: controls and fields, bit for bit.
 pub(crate) type Trace = Vec<(Control, Vec<Field>)>;
 
-/// What a flow is like.
+/// Properties of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Flow {
     pub(crate) mss_bytes: u32,
-    /// The receiver's clock minus the sender's.
+    /// Receiver's clock minus the sender's.
     pub(crate) clock_offset: Span,
-    /// Whether it sends the frames of an encoder; otherwise there is always more to send.
+    /// True if the flow sends the frames of an encoder; otherwise it always has more to send.
     pub(crate) live: bool,
 }
 
-/// A packet in flight and what it says to the receiver-side half.
+/// Packet in flight and its message to the receiver-side half.
 #[derive(Clone, Copy, Debug)]
 struct Flying {
     packet: AckedPacket,
     message: Message,
 }
 
-/// A transport that is consistent with itself, and no more.
+/// Minimal transport that is consistent in itself.
 #[derive(Debug)]
 pub(crate) struct Harness {
     name: &'static str,
@@ -52,7 +52,7 @@ pub(crate) struct Harness {
     queue: FrameQueue,
     now: Time,
     outstanding: VecDeque<Flying>,
-    /// When the latest filler packet left.
+    /// Departure of the latest filler packet.
     filler_at: Option<Time>,
     next_number: u64,
     delivered_bytes: u64,
@@ -63,7 +63,7 @@ pub(crate) struct Harness {
     recovery_end: Option<u64>,
     episode_floor: u64,
     timed_out: bool,
-    /// Whether the latest step acknowledged something.
+    /// True if the latest step acknowledged something.
     just_acked: bool,
     pub(crate) trace: Trace,
 }
@@ -139,7 +139,7 @@ impl Harness {
         self.check(step);
     }
 
-    /// One packet leaves: the application's as the window admits, otherwise filler if the controller asks for it.
+    /// Sends one packet: the application's if the window allows it, otherwise filler if the controller asks for it.
     fn send(&mut self) {
         let control = self.controller.control();
         let (in_flight, most) = (self.in_flight_bytes(), self.flow.mss_bytes);
@@ -216,7 +216,7 @@ impl Harness {
         }
     }
 
-    /// An ACK that acknowledges nothing new arrives.
+    /// Delivers an ACK that acknowledges nothing new.
     fn take_feedback(&mut self, feedback: &[u8]) {
         if self.far_end.is_none() || feedback.is_empty() {
             return;
@@ -226,7 +226,8 @@ impl Harness {
         self.controller.on_ack(&Ack { feedback, ..ack });
     }
 
-    /// What every ACK for `packets` says, which are no longer in flight; before there were `in_flight_before_bytes`.
+    /// Returns the common part of every ACK for `packets`, which are no longer in flight; before there were
+    /// `in_flight_before_bytes`.
     fn ack<'a>(&self, packets: &'a [AckedPacket], in_flight_before_bytes: u64) -> Ack<'a> {
         let acked_bytes: u64 = packets.iter().map(|packet| u64::from(packet.bytes)).sum();
         Ack {
@@ -319,7 +320,7 @@ impl Harness {
         reports.iter().skip(1).for_each(|report| self.take_feedback(report));
     }
 
-    /// Whether trouble with packet `newest` begins an episode.
+    /// Returns true if a loss or mark of packet `newest` begins an episode.
     fn begins_episode(&mut self, newest: u64) -> bool {
         let begins = newest >= self.episode_floor;
         if begins {
@@ -330,7 +331,7 @@ impl Harness {
     }
 
     fn lose(&mut self, count: usize) {
-        // At least one packet stays: something must have been acknowledged above the lost ones.
+        // At least one packet remains, because something above the lost packets must have been acknowledged.
         let count = count.min(self.outstanding.len().saturating_sub(1));
         if count == 0 {
             return;
@@ -384,7 +385,7 @@ impl Harness {
         });
     }
 
-    /// A timer that came due must not ask for the same moment again.
+    /// Fires the controller's timer, which must not ask for the same time again.
     fn wake(&mut self) {
         let wake_at = self.controller.control().wake_at;
         let soon = self.now + Span::from_secs(86_400);

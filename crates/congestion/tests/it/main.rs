@@ -1,5 +1,5 @@
-//! Every registered controller under random sequences of events: it never panics, always allows progress, reports
-//! sensible numbers, and repeats itself exactly. Receiver-side halves run beside their controllers.
+//! Tests of every registered controller under random sequences of events. A controller never panics, always allows
+//! progress, reports sensible numbers, and repeats itself exactly. Receiver-side halves run with their controllers.
 
 mod far_end;
 mod files;
@@ -20,7 +20,7 @@ fn run(entry: &Entry, parameters: &Parameters, flow: Flow, steps: &[Step]) -> Tr
     harness.trace
 }
 
-/// `entry`'s parameters, each at its default, smallest, largest or middle value as `draws` says.
+/// Returns `entry`'s parameters; each one of `draws` selects the default, minimum, maximum or middle value.
 fn drawn_parameters(entry: &Entry, draws: &[u8]) -> Parameters {
     let mut parameters = files::parameters(entry);
     for (parameter, draw) in entry.parameters.iter().zip(draws.iter().cycle()) {
@@ -40,8 +40,8 @@ fn drawn_parameters(entry: &Entry, draws: &[u8]) -> Parameters {
     parameters
 }
 
-/// Controllers that take these `steps`. Sprout, which works out a forecast for each of the many ticks of a long pause, takes
-/// nine tenths of all the time here: it gets every eighth sequence.
+/// Returns the controllers that run these `steps`. Sprout computes a forecast for each of the many ticks of a long
+/// pause and takes nine tenths of all the time here. So it gets every eighth sequence.
 fn takers(steps: &[Step]) -> Vec<Entry> {
     let all = steps.len().is_multiple_of(8);
     Registry::builtin().iter().filter(|entry| all || entry.name != "sprout").cloned().collect()

@@ -1,38 +1,38 @@
-//! What can happen to a flow, as random sequences of steps.
+//! Events of a flow, as random sequences of steps.
 
 use proptest::prelude::*;
 
-/// One thing that happens to a controller.
+/// Event of a controller.
 #[derive(Clone, Debug)]
 pub(crate) enum Step {
     /// Time passes, ns.
     Pass(u64),
-    /// At most this many packets leave, as far as the window allows; one always may if nothing is in flight.
+    /// At most this many packets leave, within the window; one may always leave if nothing is in flight.
     Send(u8),
-    /// After leaving out some outstanding packets, this many are acknowledged by one ACK. `way` / 255 of the RTT was
-    /// the way to the receiver.
+    /// An ACK skips some outstanding packets and acknowledges `count` others. `way` / 255 of the RTT was the way to the
+    /// receiver.
     Ack { skip: u8, count: u8, way: u8, delay_us: u16, limited: bool },
     /// The oldest packets are lost.
     Lose(u8),
     /// The timer expires.
     Timeout { persistent: bool },
-    /// Packets come back marked.
+    /// Packets are acknowledged with marks.
     Mark(u8),
-    /// The last loss episode was a false alarm.
+    /// The last loss episode proves spurious.
     FalseAlarm,
     /// Time passes until the controller's own timer, if it has one.
     Wake,
     /// The encoder of a live flow writes a frame.
     Frame { bytes: u32, key: bool },
-    /// Time passes until the timer of the receiver-side half; what it reports comes back without packets, or is lost.
+    /// Time passes until the timer of the receiver-side half; its report arrives without packets, or is lost.
     Report { lost: bool },
-    /// The latest feedback comes back once more, one byte of it changed, or cut short there.
+    /// The latest feedback arrives again, with one byte changed, or cut at that byte.
     Mangled { at: u16, value: u8, cut: bool },
-    /// Bytes that nobody wrote come back as feedback.
+    /// Random bytes arrive as feedback.
     Noise(Vec<u8>),
 }
 
-/// Spans from 1 ns to 10 days, small ones as likely as large ones.
+/// Returns spans from 1 ns to 10 days; small ones are as likely as large ones.
 fn span_ns() -> impl Strategy<Value = u64> {
     (0_u32..50, 1_u64..1000)
         .prop_map(|(exponent, mantissa)| ((mantissa << exponent) / 1000).clamp(1, 864_000_000_000_000))

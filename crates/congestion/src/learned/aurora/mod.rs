@@ -1,17 +1,18 @@
-//! Aurora: a rate that a small network changes after each monitor interval.
+//! Aurora: a small network changes the sending rate after each monitor interval.
 //!
-//! Source: Jay et al., "A Deep Reinforcement Learning Perspective on Internet Congestion Control", ICML 2019, section 4;
-//! PCCproject/PCC-RL@64bea6ee, `src/common/sender_obs.py`, `src/gym/network_sim.py`, `src/udt-plugins/testing`. An interval
-//! lasts half of the mean RTT that was seen in the one before; the first two last one and a half RTTs. Of each the network
-//! sees by how much the RTT grew within it per second, its mean RTT over the smallest mean of any interval, and the sending
-//! rate over the receive rate; and it sees the last ten. What it answers, `a`, multiplies the rate by `1 + delta a`, or
-//! divides it by `1 - delta a` if `a` is below zero. There is no window.
+//! Source: Jay et al., "A Deep Reinforcement Learning Perspective on Internet Congestion Control", ICML 2019, section
+//! 4; PCCproject/PCC-RL@64bea6ee, `src/common/sender_obs.py`, `src/gym/network_sim.py`, `src/udt-plugins/testing`. An
+//! interval lasts half of the mean RTT of the interval before; the first two last one and a half RTTs. The network sees
+//! three values of each interval: the growth of the RTT within the interval, per second; the mean RTT over the minimum
+//! mean of any interval; and the sending rate over the receive rate. It sees the last ten intervals. Its answer `a`
+//! multiplies the rate by `1 + delta a`, or divides it by `1 - delta a` if `a` is below zero. There is no window.
 //!
-//! An interval's numbers are those of what happened during it: what left, and what was acknowledged, which left before.
+//! The values of an interval count the events during it: departures, and acknowledgements of packets that left before
+//! or in it.
 //!
-//! Where the program and the simulator of its authors differ there are switches; `docs/schemes/aurora.md` says what they do.
-//! With `recv_rate = mi` an interval of fewer than about eleven packets looks like a full queue, because one packet is
-//! taken off what arrived in it.
+//! The authors' program and simulator differ; switches select between them, and `docs/schemes/aurora.md` describes the
+//! effects. With `recv_rate = mi` an interval of fewer than about eleven packets looks like a full queue, because the
+//! rate counts one packet less than arrived.
 
 use crate::acting::Learned;
 use crate::agent::Agent;
@@ -21,24 +22,24 @@ use crate::policy::Policy;
 use crate::{Ack, Build, Control, Entry, FieldSink, Parameter, Parameters, Sent, Start};
 use units::{Rate, Span, Time};
 
-/// Intervals that the network sees, and what it sees of each.
+/// Number of intervals that the network sees, and of features per interval.
 const HISTORY: usize = 10;
 const FEATURES: usize = 3;
 const INPUTS: usize = HISTORY * FEATURES;
-/// What it sees in the place of intervals that were not.
+/// Features in place of the intervals before the first one.
 const QUIET: [f32; FEATURES] = [0.0, 1.0, 1.0];
-/// A sending rate over the receive rate from which on it counts as unknown.
+/// Sending rate over the receive rate above which the ratio counts as unknown.
 const MAX_RATIO: f64 = 1000.0;
-/// The first intervals, which know no RTT of an interval before: how many, and how many RTTs each lasts.
+/// Number of first intervals, which have no RTT of an earlier interval, and their length in RTTs.
 const FIRST_INTERVALS: u64 = 2;
 const FIRST_ROUND_TRIPS: f64 = 1.5;
 const ROUND_TRIPS: f64 = 0.5;
 /// RTT before the first sample, without a handshake.
 const UNKNOWN_RTT: Span = Span::from_ms(100);
-/// The sources have no shortest interval; without one, a path without delay would have nothing else.
+/// Minimum interval. The sources have none, but a path without delay would end intervals without pause.
 const MIN_INTERVAL: Span = Span::from_us(100);
 
-/// Checkpoints as published (`base_10hist_model`, `icml_paper_model`): 30 inputs, layers of 32 and 16.
+/// Published checkpoints (`base_10hist_model`, `icml_paper_model`): 30 inputs, layers of 32 and 16.
 const LAYOUTS: &[Layout] = &[Layout {
     bytes: 24_736,
     layers: "dense tanh dense tanh dense",
@@ -81,7 +82,7 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::number("max_rate", "Mbit/s", 300.0, (0.001, 1e5), "Largest rate."),
 ];
 
-/// Aurora that is decided for from outside: its file is not looked at.
+/// Entry of Aurora with external decisions; its file is ignored.
 pub(crate) const AGENT: Entry = Entry {
     name: "agent-aurora",
     summary: "Aurora without its network, decided for from outside",
@@ -92,7 +93,7 @@ pub(crate) const AGENT: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(Agent::new(Aurora::new(parameters, start), start))),
 };
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "aurora",
     summary: "Aurora (PCCproject/PCC-RL@64bea6ee): a network changes the rate after each monitor interval",
@@ -107,21 +108,22 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// What happens during a monitor interval.
+/// Counters of a monitor interval.
 #[derive(Debug)]
 struct Interval {
     start: Time,
     end: Time,
     sent_bytes: u64,
     acked_bytes: u64,
-    /// When the first and the last ACK came.
+    /// Times of the first and the last ACK.
     acked: Option<(Time, Time)>,
     /// RTTs in the order of their arrival, s.
     rtts: Halves,
 }
 
 impl Interval {
-    /// bit/s; all but one packet of `mss_bytes`, for it takes two to make a time.
+    /// Returns the receive rate, bit/s. One packet of `mss_bytes` is not counted, because a time span needs two
+    /// packets.
     fn receive_rate(&self, now: Time, mss_bytes: u64, is_whole: bool) -> f64 {
         let time = if is_whole {
             now - self.start
@@ -144,16 +146,16 @@ pub(crate) struct Aurora {
     min_rate: f64,
     max_rate: f64,
     mss_bytes: u64,
-    /// Mbit/s.
+    /// Sending rate, Mbit/s.
     rate: f64,
     rtt: Span,
     interval: Interval,
-    /// Intervals that ended.
+    /// Number of intervals that ended.
     ended: u64,
-    /// Smallest mean RTT of an interval, s.
+    /// Minimum mean RTT of an interval, s.
     min_rtt: Option<f64>,
     action: f32,
-    /// Oldest interval first.
+    /// Features of the last intervals, oldest first.
     observation: [f32; INPUTS],
 }
 
@@ -195,7 +197,8 @@ impl Aurora {
         interval.rtts.clear();
     }
 
-    /// RTT growth per second, RTT over its minimum, sending over receive rate: of the interval that ends.
+    /// Returns the features of the interval that ends: RTT growth per second, RTT over its minimum, and sending over
+    /// receive rate.
     fn features(&mut self, now: Time) -> [f64; FEATURES] {
         let seconds = (now - self.interval.start).as_secs_f64();
         let rtt = self.interval.rtts.mean();

@@ -63,7 +63,7 @@ fn ack(policy: &mut Aurora, ms: u64, rtt_ms: u64) {
     });
 }
 
-/// The newest interval, as the network sees it.
+/// Returns the features of the newest interval as the network sees them.
 fn newest(policy: &mut Aurora, ms: u64) -> [f32; FEATURES] {
     policy.observation(at(ms)).unwrap()[INPUTS - FEATURES..].try_into().unwrap()
 }
@@ -79,7 +79,7 @@ fn features_are_those_of_the_interval() {
             assert_eq!(policy.observation(at(ms.min(149))), None);
             ack(&mut policy, ms, rtt);
         }
-        // 6 packets left in 150 ms, 4 arrived; mean RTT 110 ms, of the halves 100 and 120 ms.
+        // 6 packets left in 150 ms, 4 arrived. The mean RTT is 110 ms: the halves have 100 and 120 ms.
         policy.interval.acked = Some((at(100), at(160)));
         let found = newest(&mut policy, 150);
         let expected = [0.02 / 0.15, 1.0, (6.0 / 0.150) / (3.0 / seconds)];
@@ -87,7 +87,7 @@ fn features_are_those_of_the_interval() {
             assert!((f64::from(*found) - expected).abs() < 1e-6, "{recv_rate}: {found} {expected}");
         }
         assert_eq!(policy.observation[..INPUTS - FEATURES].as_chunks().0, [QUIET; HISTORY - 1]);
-        // The second interval is as long as the first, by the RTT that was seen; later ones are half an RTT.
+        // The second interval has one and a half RTTs, too, now with a measured RTT. Later intervals last half an RTT.
         assert_eq!(policy.control().wake_at, at(150 + 165));
         assert_eq!(newest(&mut policy, 315), [0.0, 0.0, 1.0], "nothing happened");
         assert_eq!(policy.control().wake_at, at(315 + 55));
@@ -98,7 +98,7 @@ fn features_are_those_of_the_interval() {
 
 #[test]
 fn one_packet_less_makes_a_short_interval_look_congested() {
-    // n packets leave and arrive in an interval of 50 ms, evenly.
+    // n packets leave and arrive evenly in an interval of 50 ms.
     let ratio = |recv_rate: &str, packets: u64| {
         let mut policy = policy(&[("recv_rate", recv_rate)]);
         policy.on_established(at(0), Span::from_ms(100));
@@ -143,7 +143,7 @@ fn actions_multiply_and_divide_the_rate_within_its_bounds() {
 
 #[test]
 fn a_checkpoint_is_read_by_its_layout() {
-    // Every hidden unit is driven by its bias alone; the last layer adds tanh of the second layer's biases.
+    // Only the bias drives each hidden unit; the last layer adds tanh of the second layer's biases.
     let mut floats = vec![0.0_f32; 24_736 / 4];
     floats[0] = 0.25;
     floats[2..18].fill(0.5);

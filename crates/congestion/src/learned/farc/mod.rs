@@ -2,8 +2,8 @@
 //!
 //! Source: streaming-university/FARC@97de652c, `onnx_model/fast_and_furious_model.onnx`.
 //!
-//! [`crate::parts::estimator`] describes its inputs and its use. The two paths of the network are named after short and long intervals, but split the inputs by
-//! feature, within the queueing delay.
+//! [`crate::parts::estimator`] describes the network's inputs and use. The names of its two branches are short and long
+//! intervals, but they split the inputs by feature, within the queueing delay.
 
 use crate::Entry;
 use crate::parts::estimator::{Estimates, entry};
@@ -15,9 +15,9 @@ struct Farc;
 impl Estimates for Farc {
     const NAME: &'static str = "farc";
     const SUMMARY: &'static str = "FARC (streaming-university/FARC@97de652c)";
-    /// The estimate, and one more that is not used.
+    /// Number of outputs: the estimate, and one that is not used.
     const OUTPUTS: usize = 2;
-    // Its mask leaves out which packets are audio.
+    // The network's mask leaves out the audio flags of packets.
     const SEES_AUDIO: bool = false;
 
     fn bps(outputs: &[f32]) -> f64 {
@@ -25,7 +25,7 @@ impl Estimates for Farc {
     }
 }
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = entry::<Farc>();
 
 #[cfg(test)]

@@ -1,31 +1,31 @@
-//! What a policy of one's own is: a line of words `KEY=VALUE`, kept beside the network that acts for it.
+//! Description of a custom policy: a line of words `KEY=VALUE`, stored with the network that decides for the policy.
 
 use super::sights::{SIGHTS, Sight};
 use strict_input::Refusal;
 
-/// What an action is.
+/// Meaning of an action.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Action {
-    /// One number from -1 to 1: the pacing rate is multiplied by 1 + x a, or divided by 1 - x a for a below 0.
+    /// One number `a` from -1 to 1: the pacing rate is multiplied by 1 + x a, or divided by 1 - x a for a below 0.
     RateMult(f64),
-    /// One number from -1 to 1: the window is multiplied by 2^(x a).
+    /// One number `a` from -1 to 1: the window is multiplied by 2^(x a).
     CwndMult2(f64),
     /// One of five: half the window, 10 packets less, the same, 10 more, double.
     Indigo5,
 }
 
-/// When a decision is due.
+/// Time at which a decision is due.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Step {
-    /// So many ms after the decision before.
+    /// Time since the last decision, ms.
     TimeMs(f64),
-    /// After this share of the mean RTT of the step before.
+    /// Time since the last decision, as a fraction of the mean RTT of the last step.
     Rtt(f64),
-    /// With the ACK that is the so-manieth since the decision before.
+    /// Number of ACKs since the last decision.
     Acks(u64),
 }
 
-/// A policy of one's own.
+/// Custom policy.
 #[derive(Clone, Debug)]
 pub(crate) struct Description {
     pub(crate) sees: Vec<&'static Sight>,
@@ -40,16 +40,16 @@ pub(crate) struct Description {
     pub(crate) most_packets: f64,
 }
 
-/// Longest history, steps.
+/// Maximum history, steps.
 const MOST_HISTORY: f64 = 1000.0;
-/// Most numbers of an observation, all steps together; presets have 60 at most.
+/// Maximum number of values of an observation, all steps together; presets have 60 at most.
 const MOST_SEEN: usize = 1 << 16;
 
 impl Description {
     /// Reads a line.
     ///
     /// # Errors
-    /// One line naming the key, the value and what is allowed.
+    /// One line with the key, the value and the allowed values.
     pub(crate) fn parse(line: &str) -> Result<Self, Refusal> {
         let mut found = Self {
             sees: Vec::new(),
@@ -191,7 +191,7 @@ mod tests {
 
     #[test]
     fn an_observation_of_any_length_is_refused_before_there_is_one() {
-        // 4.65 GB for 1.2 million names and a history of 1000.
+        // The observation would take 4.65 GB for 1.2 million names and a history of 1000.
         let line = |names: usize, history: usize| {
             format!("sees=acks{} history={history}", ",acks".repeat(names - 1))
         };

@@ -1,10 +1,10 @@
-//! A policy of one's own: what it sees, what its action is and when it acts are a line of words ([`Description`]), and a
-//! network acts for it.
+//! Custom policies: a line of words ([`Description`]) defines the inputs, the action and the decision times, and a
+//! network decides.
 //!
-//! Where that line is kept: in the metadata of the weight file, under `policy`, beside `layers`; of an agent, in the file of
-//! its parameter `policy`. A policy that was trained in an environment is thus one file, and acts with real packets as it did
-//! there. Steps by time and by RTT end by a timer: an ACK that arrives in the same instant counts before it. The
-//! observation is what was seen of the last steps, the oldest first; before the first step, of steps without anything.
+//! The line is in the metadata of the weight file, under `policy`, beside `layers`. An agent has it in the file of its
+//! parameter `policy`. So a policy that was trained in an environment is one file, and acts alike with real packets. A
+//! timer ends steps by time and by RTT: an ACK that arrives at the same instant counts before it. The observation
+//! contains the last steps, the oldest first. Before the first step it contains empty steps.
 
 mod description;
 mod sights;
@@ -23,11 +23,11 @@ use description::{Action, Description, Step};
 pub use sights::{SIGHTS, Sight};
 use units::{Rate, Span, Time};
 
-/// The key of the metadata that holds the line.
+/// Key of the metadata that holds the line.
 const POLICY: &str = "policy";
-/// Length of a step by RTT before there is one.
+/// Length of a step by RTT before the first RTT.
 const FIRST_STEP: Span = Span::from_ms(100);
-/// Shortest step.
+/// Minimum length of a step.
 const LEAST_STEP: Span = Span::from_us(100);
 const LEAST_MBPS: f64 = 0.01;
 const LEAST_PACKETS: f64 = 2.0;
@@ -41,7 +41,7 @@ const START_MBPS: Parameter = Parameter::number(
     "Rate before the first decision; 0: as the policy says.",
 );
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "neural",
     summary: "A policy of one's own: a network from a file that says what it sees, does and when",
@@ -66,7 +66,7 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// The same without its network.
+/// Entry of a custom policy without its network.
 pub(crate) const AGENT: Entry = Entry {
     name: "agent-neural",
     summary: "A policy of one's own that is decided for from outside",
@@ -85,24 +85,24 @@ pub(crate) const AGENT: Entry = Entry {
     }),
 };
 
-/// A policy of one's own without its network.
+/// Custom policy without its network.
 #[derive(Debug)]
 pub(crate) struct Neural {
     description: Description,
     mss_bytes: f64,
     steps: Steps,
-    /// Of the step that ended last.
+    /// Counters of the step that ended last.
     values: StepValues,
     rate_mbps: f64,
     window_packets: f64,
-    /// When the step ends by time; [`Time::NEVER`] before the first event.
+    /// End of the step, if time ends it; [`Time::NEVER`] before the first event.
     ends: Time,
-    /// Whether the end has come, and an ACK is waited for.
+    /// True if the step's time is over and the policy waits for an ACK.
     is_overdue: bool,
     is_due: bool,
-    /// What was decided and does not hold yet, and from when on it will.
+    /// Decision that has no effect yet, with the time of its effect.
     decided: Option<(Time, f64)>,
-    /// Of the action before, from -1 to 1.
+    /// Last action, from -1 to 1.
     last_action: f64,
     observation: Vec<f32>,
 }
@@ -143,7 +143,7 @@ impl Neural {
         matches!(self.description.action, Action::RateMult(_))
     }
 
-    /// Plans the end of the step that begins at `now`.
+    /// Sets the end of the step that begins at `now`.
     fn plan(&mut self, now: Time) {
         let length = match self.description.step {
             Step::TimeMs(ms) => Span::from_secs_f64(ms / 1e3),
@@ -154,7 +154,7 @@ impl Neural {
         self.is_overdue = false;
     }
 
-    /// The first step begins with the first event.
+    /// Begins the first step with the first event.
     fn begin(&mut self, now: Time) {
         if self.ends == Time::NEVER && !matches!(self.description.step, Step::Acks(_)) {
             self.plan(now);
@@ -247,7 +247,7 @@ impl Policy for Neural {
     fn act(&mut self, now: Time, action: &[f32]) {
         let value = match self.description.action {
             Action::Indigo5 => largest(action) as f64,
-            // What is no number changes nothing.
+            // A value that is not a number changes nothing.
             _ => action.first().map_or(0.0, |value| f64::from(*value).clamp(-1.0, 1.0)),
         };
         let value = if value.is_nan() { 0.0 } else { value };

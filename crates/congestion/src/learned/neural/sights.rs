@@ -1,30 +1,30 @@
-//! What a policy of one's own can see: numbers of a step, scaled to about 1 and kept within bounds.
+//! Inputs of a custom policy: numbers of a step, scaled to about 1 and kept within bounds.
 //!
-//! The first three are Aurora's, with its bounds (PCCproject/PCC-RL@ea3a9c03, `src/common/sender_obs.py`); `loss_ratio`,
-//! `srtt_ratio`, `rate_share` and `sample_ratio` follow Orca's.
+//! The first three are Aurora's, with its bounds (PCCproject/PCC-RL@ea3a9c03, `src/common/sender_obs.py`);
+//! `loss_ratio`, `srtt_ratio`, `rate_share` and `sample_ratio` follow Orca's.
 
 use crate::steps::{StepField, StepValues};
 
-/// Something that can be seen.
+/// Input that a policy can have.
 #[derive(Debug)]
 pub struct Sight {
     /// Name in a policy's `sees`.
     pub name: &'static str,
-    /// Lowest value.
+    /// Minimum value.
     pub low: f64,
-    /// Highest value.
+    /// Maximum value.
     pub high: f64,
-    /// What it is.
+    /// Description of the input.
     pub help: &'static str,
     value: fn(&Step<'_>) -> f64,
 }
 
-/// A step as sights look at it.
+/// Step that the inputs are computed from.
 pub(crate) struct Step<'a> {
     pub(crate) values: &'a StepValues,
     pub(crate) mss_bytes: f64,
     pub(crate) window_packets: f64,
-    /// Of the action before, from -1 to 1.
+    /// Last action, from -1 to 1.
     pub(crate) last_action: f64,
 }
 
@@ -33,7 +33,7 @@ impl Step<'_> {
         self.values[place as usize]
     }
 
-    /// `a` over `b`; `otherwise` where `b` is not above 0.
+    /// Returns `a` over `b`, or `otherwise` if `b` is not above 0.
     fn ratio(&self, a: StepField, b: StepField, otherwise: f64) -> f64 {
         let (a, b) = (self.of(a), self.of(b));
         if b > 0.0 { a / b } else { otherwise }
@@ -53,7 +53,7 @@ const fn sight(
     Sight { name, low, high, help, value }
 }
 
-/// Everything that can be seen.
+/// All inputs.
 pub const SIGHTS: &[Sight] = &[
     sight("latency_inflation", (-1.0, 10.0), "`rtt_slope`", |step| step.of(StepField::RttSlope)),
     sight("latency_ratio", (1.0, 10_000.0), "`rtt_mean_ms` over `rtt_min_ms`", |step| {
@@ -122,7 +122,7 @@ pub const SIGHTS: &[Sight] = &[
 ];
 
 impl Sight {
-    /// What is seen of a step.
+    /// Returns the input's value for a step.
     pub(crate) fn of(&self, step: &Step<'_>) -> f32 {
         (self.value)(step).clamp(self.low, self.high) as f32
     }

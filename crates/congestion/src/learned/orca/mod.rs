@@ -1,22 +1,24 @@
-//! Orca: every 20 ms a network multiplies the window of CUBIC, which goes on in between.
+//! Orca: every 20 ms a network multiplies the window of CUBIC, which continues in between.
 //!
-//! Source: Abbasloo et al., "Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet", SIGCOMM
-//! 2020, section 4; Soheil-ab/Orca@cafaf9a3, `src/orca-server-mahimahi.cc`, `rl-module/envwrapper.py`, `rl-module/agent.py`,
-//! `linux/linux-4-13-1-orca-0521+c2tcp.patch`. The network sees ten steps of seven values: delivery rate and pacing rate over
-//! the largest delivery rate, losses, RTT samples per packet of window, the length of the step, and by how much the RTT
-//! exceeds its minimum. Its answer `a` sets the window to `trunc(100 * 4^a)` percent of what it was when it was read.
+//! Source: Abbasloo et al., "Classic Meets Modern: a Pragmatic Learning-Based Congestion Control for the Internet",
+//! SIGCOMM 2020, section 4; Soheil-ab/Orca@cafaf9a3, `src/orca-server-mahimahi.cc`, `rl-module/envwrapper.py`,
+//! `rl-module/agent.py`, `linux/linux-4-13-1-orca-0521+c2tcp.patch`. The network sees ten steps of seven values:
+//! delivery rate and pacing rate over the maximum delivery rate, losses, RTT samples per packet of window, the length
+//! of the step, and the minimum RTT over the smoothed one, plain and with a margin of a quarter. Its answer `a` sets
+//! the window to `trunc(100 * 4^a)` percent of the window that was read.
 //!
-//! The window that is written is no limit: CUBIC goes on from it with the next ACK (in the kernel's patch `TCP_CWND` sets the
-//! window alone; the limit, which the program never writes, is `TCP_CWND_CAP`).
+//! The written window is not a limit: CUBIC continues from it with the next ACK. In the kernel's patch `TCP_CWND` sets
+//! the window alone; the limit is `TCP_CWND_CAP`, which the program never writes.
 //!
-//! A step is 20 ms of sleep, a wait for an RTT sample, which is looked for every 2 ms, and 10 ms until the answer: program and
-//! agent look for each other's message every 10 ms, the program at those times because looking spoils the message in its place
-//! (`strtok_r`), whereupon it takes the longer of its two naps.
+//! A step consists of 20 ms of sleep, a wait for an RTT sample, checked every 2 ms, and 10 ms until the answer. Program
+//! and agent check for each other's message every 10 ms. The program needs 10 ms, the longer of its two naps, because
+//! its check overwrites the message in place (`strtok_r`).
 //!
-//! The first slow start is CUBIC's, 10 % faster with each look that finds a sample; the agent acts from its end on. It then
-//! sees nine steps that were not (`first_history`), and cuts: the first three answers of a clean full rate multiply to 9 %.
+//! The first slow start is CUBIC's, 10 % faster with each check that finds a sample. The agent acts from the end of
+//! slow start on. Its history then has nine empty steps (`first_history`), and it cuts the window: the first three
+//! answers to a clean full rate multiply to 9 %.
 //!
-//! Not here: the program stops after 1000 steps to evaluate itself.
+//! Not modelled: the program stops after 1000 steps to evaluate itself.
 
 use crate::acting::Learned;
 use crate::agent::Agent;
@@ -29,22 +31,23 @@ use crate::{
 };
 use units::{Span, Time};
 
-/// Steps that the network sees, and what it sees of each.
+/// Number of steps that the network sees, and of features per step.
 const HISTORY: usize = 10;
 const FEATURES: usize = 7;
 const INPUTS: usize = HISTORY * FEATURES;
-/// Largest pacing rate over the largest delivery rate.
+/// Maximum pacing rate over the maximum delivery rate.
 const MAX_PACING_RATIO: f64 = 10.0;
 const LOSS_WEIGHT: f64 = 5.0;
-/// RTT over its minimum up to which there is no delay.
+/// RTT over its minimum up to which the delay counts as none.
 const DELAY_MARGIN: f64 = 1.25;
-/// Between two looks for an RTT sample.
+/// Time between two checks for an RTT sample.
 const LOOK: Span = Span::from_ms(2);
-/// Growth per look before the first slow start has ended.
+/// Growth per check before the first slow start has ended.
 const START_FACTOR: f64 = 1.1;
-/// Smallest window, packets.
+/// Minimum window, packets.
 const MIN_WINDOW: f64 = 4.0;
-/// The program has no largest window; beyond this one no transport of ours goes.
+/// Limit that keeps the numbers finite: the program has no maximum window, and no built-in transport goes beyond this
+/// one.
 const MAX_WINDOW: f64 = 1e7;
 
 const PARAMETERS: &[Parameter] = &[
@@ -60,7 +63,7 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::flag("paced", true, "One window per smoothed RTT, without Linux's gains."),
 ];
 
-/// Orca that is decided for from outside: its file is not looked at.
+/// Entry of Orca with external decisions; its file is ignored.
 pub(crate) const AGENT: Entry = Entry {
     name: "agent-orca",
     summary: "Orca without its network, decided for from outside",
@@ -71,7 +74,7 @@ pub(crate) const AGENT: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(Agent::new(Orca::new(parameters, start), start))),
 };
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "orca",
     summary: "Orca (Soheil-ab/Orca@cafaf9a3): every 20 ms a network multiplies the window of CUBIC",
@@ -86,12 +89,12 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// What the program is doing.
+/// Phase of the program's loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Until it looks for an RTT sample.
+    /// Sleep until the next check for an RTT sample.
     Asleep(Time),
-    /// Until the answer; the window was this when it was read.
+    /// Wait for the answer, with the window that was read at its beginning.
     Asked { until: Time, window: f64 },
 }
 
@@ -105,14 +108,14 @@ pub(crate) struct Orca {
     cubic: Cubic,
     socket: Queried,
     phase: Phase,
-    /// Whether the first slow start has ended.
+    /// True if the first slow start has ended.
     is_acting: bool,
-    /// Whether the network has seen a step.
+    /// True if the network has seen a step.
     is_begun: bool,
-    /// Largest delivery rate, bytes/s.
+    /// Maximum delivery rate, bytes/s.
     max_rate: f64,
     percent: f64,
-    /// Oldest step first.
+    /// Features of the last steps, oldest first.
     observation: [f32; INPUTS],
 }
 
@@ -161,7 +164,7 @@ impl Orca {
         self.cubic.set_window(packets.trunc().clamp(MIN_WINDOW, MAX_WINDOW));
     }
 
-    /// The program looks for an RTT sample.
+    /// Checks for an RTT sample.
     fn look(&mut self, now: Time) {
         let window = self.cubic.window();
         self.phase = Phase::Asleep(now + LOOK);

@@ -71,7 +71,7 @@ fn driver() -> Driver {
 fn in_slow_start_each_look_that_finds_a_sample_adds_a_tenth() {
     let mut driver = driver();
     driver.ack(1);
-    // 20 ms have passed long ago.
+    // The first sleep of 20 ms is over.
     assert_eq!(driver.control().window_bytes, 12_000, "11 by slow start, then a tenth more, truncated");
     assert_eq!(driver.control().wake_at, driver.now + LOOK);
     driver.ack(1);
@@ -92,7 +92,7 @@ fn the_answer_comes_after_ten_milliseconds_and_is_no_limit() {
     let mut driver = driver();
     driver.ack(1);
     driver.lose(1, true);
-    // The agent acts once the window has grown beyond the threshold.
+    // The agent acts once the window is above the threshold.
     let mut acks = 0;
     while driver.field("acting") < 1.0 {
         driver.now += Span::from_ms(50);

@@ -1,15 +1,17 @@
-//! Remy's own files: protocol buffers, as tcpexmachina/remy@3a7e2eb, `protobufs/dna.proto`, has them. A tree whose leaves are
-//! the rules; what the optimizer was given is passed over. Fields of a message are a key and a value, one after the other
-//! (<https://protobuf.dev/programming-guides/encoding>): what is needed of it is shorter than a dependency would be.
+//! Remy's own files: protocol buffers (tcpexmachina/remy@3a7e2eb, `protobufs/dna.proto`).
+//!
+//! A file holds a tree whose leaves are the rules; the settings of the optimizer are skipped. Fields of a message are
+//! pairs of a key and a value (<https://protobuf.dev/programming-guides/encoding>). The code for the needed part of the
+//! format is shorter than a dependency.
 
 use super::memory::SIGNALS;
 use super::rules::{Action, DOMAIN, Rule};
 use thiserror::Error;
 
-/// Deepest tree; published ones have up to nine levels.
+/// Maximum depth of a tree; published ones have up to nine levels.
 const MAX_DEPTH: usize = 64;
 
-/// Why a file is refused.
+/// Reason for the refusal of a file.
 #[derive(Debug, Error)]
 pub(super) enum Fault {
     #[error("it is empty")]
@@ -24,10 +26,10 @@ pub(super) enum Fault {
     UnknownSignal(u64),
 }
 
-/// The rules of a file.
+/// Returns the rules of a file.
 ///
 /// # Errors
-/// One line: what is wrong with it.
+/// One line that describes the fault.
 pub(super) fn read(contents: &[u8]) -> Result<Vec<Rule>, Fault> {
     if contents.is_empty() {
         return Err(Fault::Empty);
@@ -37,7 +39,7 @@ pub(super) fn read(contents: &[u8]) -> Result<Vec<Rule>, Fault> {
     Ok(rules)
 }
 
-/// The value of a field.
+/// Value of a field.
 enum Value<'a> {
     Number(u64),
     Double(f64),
@@ -60,7 +62,7 @@ impl<'a> Value<'a> {
     }
 }
 
-/// The fields of a message.
+/// Fields of a message.
 struct Fields<'a>(&'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -106,7 +108,7 @@ impl<'a> Iterator for Fields<'a> {
     }
 }
 
-/// `WhiskerTree`.
+/// Reads a `WhiskerTree`.
 fn read_tree(message: &[u8], depth: usize, rules: &mut Vec<Rule>) -> Result<(), Fault> {
     if depth > MAX_DEPTH {
         return Err(Fault::TooDeep);
@@ -133,7 +135,7 @@ fn read_tree(message: &[u8], depth: usize, rules: &mut Vec<Rule>) -> Result<(), 
     }
 }
 
-/// `MemoryRange`: values that are left out are the ends of the space.
+/// Reads a `MemoryRange`. Missing values are the ends of the space.
 fn read_range(message: &[u8]) -> Result<([f64; SIGNALS], [f64; SIGNALS]), Fault> {
     let (mut lower, mut upper) = ([0.0; SIGNALS], [DOMAIN; SIGNALS]);
     for field in Fields(message) {
@@ -160,7 +162,7 @@ fn check_axis(axis: u64) -> Result<(), Fault> {
     Err(Fault::UnknownSignal(axis))
 }
 
-/// `Memory`: the signals are fields 21 to 24.
+/// Reads a `Memory`: the signals are fields 21 to 24.
 fn read_memory(message: &[u8], into: &mut [f64; SIGNALS]) -> Result<(), Fault> {
     for field in Fields(message) {
         let (number, value) = field?;
@@ -171,7 +173,7 @@ fn read_memory(message: &[u8], into: &mut [f64; SIGNALS]) -> Result<(), Fault> {
     Ok(())
 }
 
-/// `Whisker`; the increment is a zigzag number.
+/// Reads a `Whisker`. The increment is a zigzag number.
 fn read_action(message: &[u8]) -> Result<Action, Fault> {
     let (mut increment, mut multiple, mut intersend) = (None, None, None);
     for field in Fields(message) {

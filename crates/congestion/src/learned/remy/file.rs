@@ -1,14 +1,14 @@
-//! Files of tables: our own format, and Remy's.
+//! Files of tables: dumbbell's own format, and Remy's.
 
 use super::table::Table;
 use super::{dna, text};
 use strict_input::Refusal;
 
 impl Table {
-    /// The table in a file: our own format, or that of Remy.
+    /// Reads a table from a file in dumbbell's own format or in Remy's.
     ///
     /// # Errors
-    /// One line: what is wrong with it.
+    /// One line that describes the fault.
     pub fn read(contents: &[u8]) -> Result<Self, Refusal> {
         if contents.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'{') {
             return text::read(contents).map(|(table, _)| table);

@@ -1,24 +1,24 @@
-//! What a sender remembers of its ACKs.
+//! Signals that a sender computes from its ACKs.
 
-/// How many signals there are.
+/// Number of signals.
 pub const SIGNALS: usize = 4;
 
-/// Averages of the times between packets sent, and received, in ms; the last RTT over the smallest; the second one averaged
-/// slowly.
+/// Signals of a sender: averages of the times between packets sent, and between packets received, in ms; the last RTT
+/// over the minimum; the average time between packets received with a slower weight.
 pub type Signals = [f64; SIGNALS];
 
-/// Weights of the newest time, fast and slow.
+/// Weights of the newest time: fast and slow.
 const FAST: f64 = 1.0 / 8.0;
 const SLOW: f64 = 1.0 / 256.0;
 
-/// The signals and what they are computed from; times in ms.
+/// Signals and the values that they are computed from; times in ms.
 #[derive(Clone, Copy, Debug)]
 pub struct Memory {
     signals: Signals,
-    /// When the last packet that counts was sent and received.
+    /// Times of sending and receipt of the last packet that counts.
     last: Option<(f64, f64)>,
     min_rtt_ms: f64,
-    /// Number that the next packet in order has.
+    /// Number of the next packet in order.
     next_number: u64,
 }
 
@@ -29,19 +29,20 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// The signals now.
+    /// Returns the present signals.
     pub const fn signals(&self) -> &Signals {
         &self.signals
     }
 
-    /// An ACK that arrives at `now_ms` of a packet that was sent at `sent_ms` and received at `received_ms`.
+    /// Handles an ACK that arrives at `now_ms`, for a packet that was sent at `sent_ms` and received at `received_ms`.
     pub fn on_ack(&mut self, sent_ms: f64, received_ms: f64, now_ms: f64) {
         let is_first = self.last.is_none();
         self.note_times(sent_ms, received_ms);
         self.note_rtt(now_ms - sent_ms, is_first);
     }
 
-    /// The same of packet `number` in genericCC: only packets that follow the last one acknowledged change the averages.
+    /// Handles the ACK of packet `number` like genericCC: only packets that follow the last acknowledged one change the
+    /// averages.
     pub fn on_ack_in_order(&mut self, number: u64, sent_ms: f64, received_ms: f64, now_ms: f64) {
         let is_first = self.last.is_none();
         if is_first || number == self.next_number {
@@ -80,7 +81,7 @@ mod tests {
         memory.on_ack(10.0, 110.0, 110.0);
         assert_eq!(memory.signals(), &[0.0; 4]);
         memory.on_ack(14.0, 118.0, 134.0);
-        // 4 ms and 8 ms with weight 1/8, 120 ms over 100, 8 ms with weight 1/256
+        // 4 ms and 8 ms have the weight 1/8, the ratio is 120 ms over 100 ms, and 8 ms has the weight 1/256.
         assert_eq!(memory.signals(), &[0.5, 1.0, 1.2, 0.03125]);
         memory.on_ack(15.0, 120.0, 120.0);
         assert_eq!(memory.signals(), &[0.5625, 1.125, 1.05, 0.03125 * 255.0 / 256.0 + 2.0 / 256.0]);
@@ -95,10 +96,10 @@ mod tests {
         assert_eq!(averages, [1.0, 1.0, 1.0, 0.03125]);
         memory.on_ack_in_order(3, 24.0, 80.0, 174.0);
         assert_eq!(memory.signals(), &[1.0, 1.0, 1.5, 0.03125]);
-        // The next one in order is compared with the last one that was: over the whole gap.
+        // The next packet in order is compared with the last one in order, over the whole gap.
         memory.on_ack_in_order(4, 32.0, 90.0, 132.0);
         assert_eq!(memory.signals(), &[0.875 + 3.0, 0.875 + 4.0, 1.0, 0.03125 * 255.0 / 256.0 + 0.125]);
-        // One that is late changes no average either.
+        // A late packet changes no average either.
         memory.on_ack_in_order(2, 16.0, 91.0, 136.0);
         assert_eq!(memory.signals()[2], 1.2);
         assert_eq!(memory.signals()[0], 3.875);

@@ -1,17 +1,22 @@
-//! `RemyCC`: a table of rules, computed beforehand, from what ACKs show to a window and a time between packets.
+//! `RemyCC`: a table of precomputed rules maps signals from ACKs to a window and a time between packets.
 //!
-//! Source: Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, section 4; Sivaraman et al., "An Experimental Study of
-//! the Learnability of Congestion Control", SIGCOMM 2014 (Tao); tcpexmachina/remy@e3cc4d8, `src/memory.cc`,
-//! `src/rat.cc`, `src/whisker.cc`; as Pantheon ran it: venkatarun95/genericCC@80b516c, `memory-default.cc`, `remycc.cc`,
-//! `ctcp.hh`. Four signals, in ms but for the third: averages of the times between packets sent and between packets received
-//! that were acknowledged (weight 1/8), the last RTT over the smallest, and the second average with weight 1/256. The first ACK
-//! leaves all four at zero. Every ACK looks up the rule that the signals fall into, and applies it: the
-//! window becomes `multiple` times itself plus `increment`, cut to whole packets; packets are `intersend` apart. There is
-//! no reaction to losses.
+//! Source: Winstein and Balakrishnan, "TCP ex Machina", SIGCOMM 2013, section 4; Sivaraman et al., "An Experimental
+//! Study of the Learnability of Congestion Control", SIGCOMM 2014 (Tao); tcpexmachina/remy@e3cc4d8, `src/memory.cc`,
+//! `src/rat.cc`, `src/whisker.cc`. Pantheon ran venkatarun95/genericCC@80b516c, `memory-default.cc`, `remycc.cc`,
+//! `ctcp.hh`.
 //!
-//! Expected: 1.8, 6.0, 18.0, 91.1, 133.1 and 146 Mbit/s with mean RTTs of 346, 165, 174, 157, 152 and 151 ms of two senders that
-//! are on and off for a second on average, on links of 2.21, 9.93, 29.41, 185.04, 300.25 and 401.4 Mbit/s and 150 ms
-//! (tcpexmachina/remy@a7e7a42, tests/verify-2014; figure 2 of the paper of 2014), with its table of link rates from 3.2 to 320 Mbit/s.
+//! There are four signals, in ms but for the third: averages of the times between acknowledged packets at their
+//! departure and at their arrival (weight 1/8), the last RTT over the minimum, and the second average with weight
+//! 1/256. The first ACK leaves all four at zero. Every ACK looks up the rule for the signals and applies it: the window
+//! becomes `multiple` times itself plus `increment`, cut to whole packets; packets are `intersend` apart. There is no
+//! reaction to losses.
+//!
+//! Expected: two senders that are on and off for a second on average, with a base RTT of 150 ms and the table of link
+//! rates from 3.2 to 320 Mbit/s (tcpexmachina/remy@a7e7a42, tests/verify-2014; figure 2 of the paper of 2014):
+//!
+//! - links of 2.21, 9.93, 29.41, 185.04, 300.25 and 401.4 Mbit/s:
+//! - throughputs of 1.8, 6.0, 18.0, 91.1, 133.1 and 146 Mbit/s;
+//! - mean RTTs of 346, 165, 174, 157, 152 and 151 ms.
 
 mod dna;
 mod file;
@@ -32,10 +37,10 @@ pub use table::Table;
 pub use text::Written;
 use units::Time;
 
-/// What the program has before the first ACK: the window, without pacing.
+/// Window of the program before the first ACK, without pacing.
 const PROGRAM_WINDOW: u32 = 2;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "remy",
     summary: "RemyCC (SIGCOMM 2013, 2014; venkatarun95/genericCC@80b516c): a table of rules from ACKs to window and pacing",
@@ -58,27 +63,27 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Fallible(|parameters, start| Ok(Box::new(Remy::of_file(parameters, start)?))),
 };
 
-/// Whose habits a controller has.
+/// Program whose behavior a controller follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Shell {
-    /// The program that Pantheon ran.
+    /// Program that Pantheon ran.
     GenericCc,
-    /// The senders of the network that Remy trains in.
+    /// Senders of the network in which Remy trains.
     Training,
 }
 
-/// Is told which rules are looked up.
+/// Observer of the looked-up rules.
 pub trait Lookups: Debug + Send {
-    /// Rule number `rule` is what `signals` fall into.
+    /// Reports that `signals` fall into rule number `rule`.
     fn found(&mut self, rule: usize, signals: &Signals);
 }
 
-/// Nobody is told.
+/// Ignores the reports.
 impl Lookups for () {
     fn found(&mut self, _rule: usize, _signals: &Signals) {}
 }
 
-/// A sender that follows a table.
+/// Sender that follows a table.
 #[derive(Debug)]
 pub struct Remy<L = ()> {
     table: Arc<Table>,
@@ -87,11 +92,11 @@ pub struct Remy<L = ()> {
     mss_bytes: f64,
     start: Time,
     memory: Memory,
-    /// The rule in force: most ACKs fall into the same one as the ACK before.
+    /// Rule in force: most ACKs fall into the rule of the ACK before.
     rule: usize,
     window: u32,
     intersend_ms: f64,
-    /// Packets before this one belong to a flow that is over.
+    /// Number of the flow's first packet. Packets with smaller numbers belong to an earlier flow.
     first_number: u64,
 }
 
@@ -111,7 +116,7 @@ impl Remy {
 }
 
 impl<L: Lookups> Remy<L> {
-    /// A sender that follows `table` and tells `lookups`.
+    /// Returns a sender that follows `table` and reports to `lookups`.
     pub fn new(table: Arc<Table>, shell: Shell, lookups: L, start: &Start) -> Self {
         let mut remy = Self {
             table,
@@ -129,7 +134,7 @@ impl<L: Lookups> Remy<L> {
         remy
     }
 
-    /// The state of a flow that has seen nothing.
+    /// Resets the state for a new flow.
     fn begin(&mut self) {
         self.memory = Memory::default();
         match self.shell {
@@ -163,7 +168,7 @@ impl<L: Lookups> Controller for Remy<L> {
             let sent_ms = self.ms(packet.sent_at);
             match self.shell {
                 Shell::GenericCc => {
-                    // The offset between both clocks is the same for all: it is in no difference.
+                    // The offset between the clocks is constant, so it cancels in every difference.
                     let received_ms = (packet.received_at.as_ns() as f64 - self.start.as_ns() as f64) / 1e6;
                     self.memory.on_ack_in_order(packet.number, sent_ms, received_ms, now_ms);
                 }
@@ -183,7 +188,7 @@ impl<L: Lookups> Controller for Remy<L> {
     }
 
     fn control(&self) -> Control {
-        // The program sends while the first packet that is not acknowledged is at most a window ago.
+        // The program sends while the first unacknowledged packet is at most a window ago.
         let packets = f64::from(self.window) + f64::from(u8::from(self.shell == Shell::GenericCc));
         Control {
             pacing: pacing(self.mss_bytes, self.intersend_ms),

@@ -1,20 +1,20 @@
-//! What a rule does, and for which signals.
+//! Rules: an action and the range of signals that it is for.
 
 use super::memory::Signals;
 use strict_input::Refusal;
 
-/// Where signals end for rules that are made anew; in tables of 2013 they end at a tenth of it. What is beyond belongs to the
+/// Upper end of the signals for newly made rules; tables of 2013 end at a tenth of it. Signals beyond belong to the
 /// last rule.
 pub const DOMAIN: f64 = 163_840.0;
-/// Largest window, packets (tcpexmachina/remy@ad05f8a, `src/whisker.hh`).
+/// Maximum window, packets (tcpexmachina/remy@ad05f8a, `src/whisker.hh`).
 pub const MAX_WINDOW: u32 = 1_000_000;
-/// Longest time between two packets that a rule may have, ms.
+/// Maximum time between two packets that a rule may have, ms.
 pub const MAX_INTERSEND_MS: f64 = 1e6;
 
-/// What a rule does to the window, and the time it has between packets.
+/// Action of a rule: change of the window, and time between packets.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Action {
-    /// Packets added.
+    /// Packets added to the window.
     pub window_increment: i32,
     /// Multiple of the window before.
     pub window_multiple: f64,
@@ -23,28 +23,28 @@ pub struct Action {
 }
 
 impl Action {
-    /// The window after one of `window` packets.
+    /// Returns the new window if the window before is `window` packets.
     pub fn window_after(&self, window: u32) -> u32 {
         let packets = f64::from(window) * self.window_multiple + f64::from(self.window_increment);
         (packets as i64).clamp(0, i64::from(MAX_WINDOW)) as u32
     }
 }
 
-/// A rule: for signals from `lower` up to, but not including, `upper`.
+/// Rule for signals from `lower` (inclusive) to `upper` (exclusive).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Rule {
-    /// Smallest value of each signal.
+    /// Minimum of each signal.
     pub lower: Signals,
-    /// The first value of each signal that is too large.
+    /// Upper bound of each signal, exclusive.
     pub upper: Signals,
-    /// What it does.
+    /// Action of the rule.
     pub action: Action,
 }
 
-/// Refuses numbers that cannot be.
+/// Refuses impossible numbers.
 ///
 /// # Errors
-/// One line: which, and what is allowed.
+/// One line with the number and the allowed values.
 pub(super) fn check(rule: &Rule) -> Result<(), Refusal> {
     let Action { window_increment, window_multiple, intersend_ms } = rule.action;
     let within = |name: &str, value: f64, least: f64, most: f64| {
@@ -60,7 +60,7 @@ pub(super) fn check(rule: &Rule) -> Result<(), Refusal> {
     within("window_multiple", window_multiple, 0.0, 1e3)?;
     within("intersend_ms", intersend_ms, 0.0, MAX_INTERSEND_MS)?;
     for (from, to) in rule.lower.into_iter().zip(rule.upper) {
-        // Remy cuts where a median is: a half may be empty.
+        // Remy cuts at a median, so a half may be empty.
         if !(from >= 0.0 && from <= to && to.is_finite()) {
             return Err(Refusal::new(format!(
                 "signals from {from} to {to}: allowed are intervals from 0 on"

@@ -1,4 +1,4 @@
-//! Tables of rules that have exactly one for whatever the signals are.
+//! Tables of rules with exactly one rule for any signals.
 
 use super::memory::{SIGNALS, Signals};
 use super::rules::{Action, Rule, check};
@@ -6,12 +6,12 @@ use super::tree::Tree;
 use std::sync::Arc;
 use strict_input::Refusal;
 
-/// Where a table's rules may end at the earliest.
+/// Smallest value at which a table's rules may end.
 const LEAST_DOMAIN: f64 = 16_384.0;
-/// Most rules of a table.
+/// Maximum number of rules of a table.
 const MAX_RULES: usize = 10_000;
 
-/// A table with exactly one rule for whatever the signals are.
+/// Table with exactly one rule for any signals.
 #[derive(Clone, Debug)]
 pub struct Table {
     rules: Vec<Rule>,
@@ -19,10 +19,10 @@ pub struct Table {
 }
 
 impl Table {
-    /// A table of `rules`.
+    /// Returns a table of `rules`.
     ///
     /// # Errors
-    /// One line: a number that cannot be, or signals for which there is no rule, or more than one.
+    /// One line: an impossible number, or signals without a rule or with several.
     pub fn new(rules: Vec<Rule>) -> Result<Self, Refusal> {
         if rules.is_empty() || rules.len() > MAX_RULES {
             return Err(Refusal::new(format!("{} rules: allowed are 1 to {MAX_RULES}", rules.len())));
@@ -43,19 +43,19 @@ impl Table {
         Ok(Self { rules, tree })
     }
 
-    /// The rules, in the order of the file.
+    /// Returns the rules, in the order of the file.
     pub fn rules(&self) -> &[Rule] {
         &self.rules
     }
 
-    /// The same rules, of which number `rule` does `action`. Panics if there is no such rule.
+    /// Returns the table with `action` as the action of rule number `rule`. Panics if there is no such rule.
     pub fn with_action(&self, rule: usize, action: Action) -> Self {
         let mut rules = self.rules.clone();
         rules[rule].action = action;
         Self { rules, tree: Arc::clone(&self.tree) }
     }
 
-    /// The number of the rule for `signals`; `guess` is the number of one that is likely.
+    /// Returns the number of the rule for `signals`; `guess` is the number of a likely rule.
     #[inline]
     pub fn find(&self, signals: &Signals, guess: usize) -> usize {
         let is_it = self.rules.get(guess).is_some_and(|rule| {

@@ -1,10 +1,11 @@
-//! The runtime and its files. What original tables say is tested in `crates/train/tests/real` with `LEARNED_WEIGHTS`.
+//! Tests of the runtime and its files. `crates/train/tests/real` tests the answers of original tables with
+//! `LEARNED_WEIGHTS`.
 
 use super::*;
 use crate::testing::Driver;
 use units::Span;
 
-/// Two rules, that differ by the ratio of RTTs.
+/// Returns two rules that differ in the ratio of RTTs.
 fn table() -> Table {
     let rule = |from: f64, to: f64, action| Rule {
         lower: [0.0, 0.0, from, 0.0],
@@ -32,7 +33,7 @@ fn a_rule_multiplies_the_window_adds_and_cuts() {
 fn in_training_the_first_rule_holds_from_the_start_and_in_the_program_from_the_first_ack() {
     let training = Remy::new(Arc::new(table()), Shell::Training, (), &start());
     assert_eq!(training.control().window_bytes, 60_000);
-    // 1000 bytes every 0.292 ms
+    // 1000 bytes every 0.292 ms.
     assert_eq!(training.control().pacing.unwrap().bps(), 27_397_260);
     let program = Remy::new(Arc::new(table()), Shell::GenericCc, (), &start());
     assert_eq!((program.control().window_bytes, program.control().pacing), (3000, None));
@@ -73,7 +74,7 @@ fn beyond_its_end_a_table_has_its_last_rule() {
     assert_eq!(table.find(&[1e9, 1e9, 1.0, 1e9], 1), 0);
 }
 
-/// What is said of the rules of [`table`], of which the second is changed.
+/// Returns the refusal of the rules of [`table`] after `change` of the second rule.
 fn refused(change: impl FnOnce(&mut Rule)) -> String {
     let mut rules = table().rules().to_vec();
     change(&mut rules[1]);
@@ -116,7 +117,7 @@ fn a_file_that_is_no_table_is_refused_in_one_line() {
     }
 }
 
-/// A field with bytes in it; numbers and lengths are below 128 * 128.
+/// Returns a field with bytes; numbers and lengths are below 128 * 128.
 fn field(number: u32, content: &[u8]) -> Vec<u8> {
     let varint = |value: u32| {
         if value < 128 { vec![value as u8] } else { vec![value as u8 | 0x80, (value >> 7) as u8] }
@@ -124,13 +125,13 @@ fn field(number: u32, content: &[u8]) -> Vec<u8> {
     [varint(number << 3 | 2), varint(content.len() as u32), content.to_vec()].concat()
 }
 
-/// A field with a number.
+/// Returns a field with a number.
 fn double(number: u8, value: f64) -> Vec<u8> {
     let key = u32::from(number) << 3 | 1;
     [&[key as u8 | 0x80, (key >> 7) as u8][..], &value.to_le_bytes()].concat()
 }
 
-/// A leaf of a tree as Remy writes it, for ratios from `from` to `to` and whatever the other signals are.
+/// Returns a leaf of a tree in Remy's format, for ratios from `from` to `to` and any other signals.
 fn leaf(from: f64, to: f64, zigzag_increment: u8, multiple: f64, intersend_ms: f64) -> Vec<u8> {
     let range = [field(11, &double(23, from)), field(12, &double(23, to)), vec![13 << 3, 2]].concat();
     let increment = [0xf8, 1, zigzag_increment];
@@ -142,7 +143,7 @@ fn leaf(from: f64, to: f64, zigzag_increment: u8, multiple: f64, intersend_ms: f
 #[test]
 fn a_file_of_remy_is_read() {
     let leaves = [leaf(0.0, 1.5, 120, 0.01, 0.292), leaf(1.5, DOMAIN, 5, 0.5, 2.0)];
-    // The optimizer's settings (4) are passed over; what is not written of a range is all there is.
+    // The optimizer's settings (4) are skipped. Bounds that are missing in a range are the ends of the space.
     let tree =
         [field(1, &[]), field(2, &leaves[0]), field(2, &leaves[1]), field(4, &double(71, 3.0))].concat();
     assert_eq!(Table::read(&tree).unwrap().rules(), table().rules());

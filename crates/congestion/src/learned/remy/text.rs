@@ -1,4 +1,4 @@
-//! Our own files of rules: JSON, one rule in a line.
+//! dumbbell's own files of rules: JSON, one rule in a line.
 //!
 //! ```text
 //! {"format": "dumbbell remy 1",
@@ -8,8 +8,8 @@
 //!   ...]}
 //! ```
 //!
-//! `from` and `to` are the four signals in the order of [`Signals`]. `training` is for people and for whoever goes on with the
-//! training.
+//! `from` and `to` are the four signals in the order of [`Signals`]. `training` is for people and for programs that
+//! continue the training.
 
 use super::memory::Signals;
 use super::rules::{Action, Rule};
@@ -20,7 +20,7 @@ use strict_input::Refusal;
 
 const FORMAT: &str = "dumbbell remy 1";
 
-/// A file.
+/// Contents of a file.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Text {
@@ -30,7 +30,7 @@ struct Text {
     rules: Vec<Line>,
 }
 
-/// A rule.
+/// Rule in a file.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Line {
@@ -56,7 +56,7 @@ impl From<&Line> for Rule {
     }
 }
 
-/// A table and what is known of its training.
+/// Returns a table and the notes about its training.
 pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), Refusal> {
     let text: Text =
         serde_json::from_slice(contents).map_err(|cause| Refusal::new(printable(&cause.to_string())))?;
@@ -66,11 +66,11 @@ pub(super) fn read(contents: &[u8]) -> Result<(Table, Value), Refusal> {
     Ok((Table::new(text.rules.iter().map(Rule::from).collect())?, text.training))
 }
 
-/// Most letters of a message, and those at its end that stay where it is longer.
+/// Maximum length of a message in characters, and the number of characters at the end that a shortened message keeps.
 const LONGEST: usize = 300;
 const END: usize = 120;
 
-/// A message that quotes a file, whatever is in it, as one line that is not too long.
+/// Returns a message that quotes a file as one printable line of limited length.
 fn printable(message: &str) -> String {
     let mut letters = Vec::new();
     for letter in message.chars() {
@@ -87,25 +87,25 @@ fn printable(message: &str) -> String {
     letters.into_iter().collect()
 }
 
-/// A table as it is written, with what is known of its training.
+/// File of a table, with notes about its training.
 #[derive(Debug)]
 pub struct Written {
-    /// The table.
+    /// Table of rules.
     pub table: Table,
-    /// What whoever trained it says of it.
+    /// Notes of the trainer.
     pub training: Value,
 }
 
 impl Written {
-    /// Reads a file of our own format.
+    /// Reads a file of dumbbell's own format.
     ///
     /// # Errors
-    /// One line: what is wrong with it.
+    /// One line that describes the fault.
     pub fn read(contents: &[u8]) -> Result<Self, Refusal> {
         read(contents).map(|(table, training)| Self { table, training })
     }
 
-    /// The file.
+    /// Returns the text of the file.
     pub fn to_text(&self) -> String {
         let rules: Vec<String> = self
             .table

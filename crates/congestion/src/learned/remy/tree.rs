@@ -1,32 +1,33 @@
-//! Which rule holds, by a comparison of one signal at a time; what makes such a tree has seen that there is exactly one
-//! rule everywhere.
+//! Search tree over rules, which compares one signal at a time. Building a tree proves that exactly one rule holds
+//! everywhere.
 
 use super::memory::{SIGNALS, Signals};
 use super::rules::Rule;
 use strict_input::Refusal;
 
-/// Most places of a tree: rules that divide the space like a tree need twice their number.
+/// Maximum number of places of a tree: rules that divide the space like a tree need twice their number.
 const MAX_PLACES: usize = 200_000;
-/// Most looks at rules while it is made, those of a place being the rules that it divides. The tables that are shipped take
-/// 2,600; 5000 rules, the most that are trained, 3.4 million if all divisions in sixteen are inside one another.
+/// Limit of the work to build a tree: the sum, over all places, of the rules that overlap the place. The shipped tables
+/// take 2,600. 5000 rules, the maximum for training, take 3.4 million if all divisions in sixteen are inside one
+/// another.
 const MAX_LOOKS: usize = 4_000_000;
 
-/// A place of the tree.
+/// Place of the tree.
 #[derive(Clone, Copy, Debug)]
 enum Place {
-    /// The rule.
+    /// Leaf with a rule.
     Rule(u32),
-    /// Where to go on: with the place after this one below `at`, else with `above`.
+    /// Division: signals below `at` continue at the next place, others at the place `above`.
     Split { axis: u8, at: f64, above: u32 },
 }
 
-/// The tree, from its root on.
+/// Tree, from its root on.
 #[derive(Clone, Debug)]
 pub(super) struct Tree {
     places: Vec<Place>,
 }
 
-/// A part of the space.
+/// Part of the space.
 #[derive(Clone, Copy, Debug)]
 struct Part {
     lower: Signals,
@@ -49,13 +50,13 @@ impl Part {
         (below, beyond)
     }
 
-    /// Returns those of the `numbers` whose rules overlap this part, in the same order.
+    /// Returns the `numbers` whose rules overlap this part, in the same order.
     fn of(&self, rules: &[Rule], numbers: &[u32]) -> Vec<u32> {
         numbers.iter().copied().filter(|number| self.overlaps(&rules[*number as usize])).collect()
     }
 }
 
-/// Where rules begin and end within a part on an axis, in order: memory that is used again for the next part.
+/// Ends of rules within a part on an axis, in order. The memory is reused for the next part.
 #[derive(Debug, Default)]
 struct Ends {
     lower: Vec<f64>,
@@ -63,13 +64,14 @@ struct Ends {
 }
 
 impl Ends {
-    /// The plane between the rules `inside` of `part` that cuts the fewest others, and among those divides best.
+    /// Returns the plane between the rules `inside` of `part` that cuts the fewest rules. Among equal planes the most
+    /// even division wins.
     fn best_split(&mut self, part: &Part, rules: &[Rule], inside: &[u32]) -> Option<(usize, f64)> {
         let mut best: Option<((usize, usize), (usize, f64))> = None;
         for axis in 0..SIGNALS {
             self.read(part, rules, inside, axis);
             let Self { lower, upper } = &*self;
-            // All others have begun where the part begins, or go on where it ends.
+            // Rules without an entry in `lower` begin before the part; rules without an entry in `upper` end after it.
             let (mut begun, mut ended) = (0, 0);
             while let Some(at) =
                 [lower.get(begun), upper.get(ended)].into_iter().flatten().copied().reduce(f64::min)
@@ -100,21 +102,21 @@ impl Ends {
     }
 }
 
-/// A part that is yet to be divided.
+/// Part that is not divided yet.
 #[derive(Debug)]
 struct Open {
     part: Part,
-    /// The rules that overlap it.
+    /// Rules that overlap the part.
     inside: Vec<u32>,
-    /// The place whose upper half it is.
+    /// Place whose upper half this part is.
     above_of: Option<usize>,
 }
 
 impl Tree {
-    /// A tree of rules for signals from 0 to `upper`.
+    /// Builds a tree of rules for signals from 0 to `upper`.
     ///
     /// # Errors
-    /// One line: signals for which there is no rule, or more than one; rules that take too long to put into a tree.
+    /// One line: signals without a rule or with several, or rules that take too long to put into a tree.
     pub(super) fn build(rules: &[Rule], upper: Signals) -> Result<Self, Refusal> {
         let mut tree = Self { places: Vec::with_capacity(2 * rules.len()) };
         let is_empty = |rule: &Rule| (0..SIGNALS).any(|axis| rule.lower[axis] >= rule.upper[axis]);
@@ -123,7 +125,7 @@ impl Tree {
         let part = Part { lower: [0.0; SIGNALS], upper };
         let mut open = vec![Open { part, inside: part.of(rules, &all), above_of: None }];
         let (mut ends, mut looks) = (Ends::default(), 0);
-        // Lower halves first: each follows its place.
+        // Lower halves come first: each follows its place.
         while let Some(Open { part, inside, above_of }) = open.pop() {
             let place = tree.places.len();
             if let Some(Place::Split { above, .. }) = above_of.and_then(|split| tree.places.get_mut(split)) {
@@ -168,7 +170,7 @@ impl Tree {
         Ok(tree)
     }
 
-    /// The number of the rule for `signals`; beyond the end of the space it is that of the nearest place in it.
+    /// Returns the number of the rule for `signals`; beyond the end of the space, the rule of the nearest place.
     pub(super) fn find(&self, signals: &Signals) -> usize {
         let mut place = 0;
         loop {
@@ -191,7 +193,7 @@ mod tests {
     const ACTION: Action = Action { window_increment: 1, window_multiple: 1.0, intersend_ms: 3.0 };
     const WHOLE: Part = Part { lower: [0.0; SIGNALS], upper: [DOMAIN; SIGNALS] };
 
-    /// The split that is meant: every plane against every rule.
+    /// Returns the expected split from a comparison of every plane with every rule.
     fn meant(part: &Part, rules: &[Rule], inside: &[u32]) -> Option<(usize, f64)> {
         let mut best: Option<((usize, usize), (usize, f64))> = None;
         for axis in 0..SIGNALS {
@@ -215,7 +217,7 @@ mod tests {
         best.map(|(_, split)| split)
     }
 
-    /// Compares a tree, place by place, with the one that is meant.
+    /// Compares a tree with the expected one, place by place.
     fn compare(tree: &Tree, rules: &[Rule], (part, inside): (&Part, &[u32]), place: usize) {
         let inside = part.of(rules, inside);
         match tree.places[place] {
@@ -254,7 +256,8 @@ mod tests {
         }
     }
 
-    /// Returns rules that are slices of the space. Each is cut from what the slices before it left, on the next axis in turn.
+    /// Returns rules that are slices of the space. Each slice is cut from the rest of the space, on the next axis in
+    /// turn.
     fn slices(count: usize) -> Vec<Rule> {
         let thickness = DOMAIN / 2.0 / (count / SIGNALS + 2) as f64;
         let mut left = [0.0; SIGNALS];
@@ -291,7 +294,7 @@ mod tests {
         ) {
             let mut rules = vec![Rule { lower: WHOLE.lower, upper: WHOLE.upper, action: ACTION }];
             for (which, axis, ninths) in cuts {
-                // As Remy does: a half may be empty, and many rules end at the same place.
+                // Like Remy: a half may be empty, and many rules may end at the same place.
                 let place = (which * rules.len() as f64) as usize;
                 let (Rule { lower, upper, .. }, share) = (rules[place], f64::from(ninths) / 8.0);
                 let mut other = rules[place];

@@ -1,22 +1,24 @@
-//! Sage: about every 10 ms a recurrent network multiplies the window by up to four, or divides it.
+//! Sage: about every 10 ms a recurrent network multiplies or divides the window by up to four.
 //!
-//! Source: Yen, Abbasloo and Chao, "Computers Can Learn from the Heuristic Designs and Master Internet Congestion Control",
-//! SIGCOMM 2023; Soheil-ab/sage@eedd2811, `sage_rl/src/sage.cc`, `sage_rl/rl_module/envwapper.py`,
-//! `sage_rl/rl_module/tcpactor_evalcrr.py`, `sage_rl/offline/offline_agent.py`, `sage_rl/offline/unplug_networks.py`. The network
-//! was trained offline, on what other schemes did. It sees one report of 69 values ([`report`]), remembers the past in a GRU of
-//! 1024 units, and ends in five normal distributions, whose mean `a` between -2 and 2 multiplies the window by `2^a` (`a` to
-//! three decimals). The window that is multiplied is not rounded; the kernel gets it rounded up, between 4 and 20000.
+//! Source: Yen, Abbasloo and Chao, "Computers Can Learn from the Heuristic Designs and Master Internet Congestion
+//! Control", SIGCOMM 2023; Soheil-ab/sage@eedd2811, `sage_rl/src/sage.cc`, `sage_rl/rl_module/envwapper.py`,
+//! `sage_rl/rl_module/tcpactor_evalcrr.py`, `sage_rl/offline/offline_agent.py`, `sage_rl/offline/unplug_networks.py`.
+//! The network was trained offline, on the behavior of other schemes. It sees one report of 69 values ([`report`]) and
+//! remembers the past in a GRU of 1024 units. It ends in five normal distributions. Their mean `a` between -2 and 2
+//! multiplies the window by `2^a` (`a` to three decimals). The multiplied window is not rounded; the kernel gets it
+//! rounded up, between 4 and 20000.
 //!
-//! A report is due 10 ms after the one before it, and when something was delivered since; the answer comes 10 ms later
-//! (`answer_ms`): the agent naps so long after each look, and looks before the next report. The time that the network takes
-//! comes on top of that, and is not here. One window is paced per smoothed RTT, by Orca's rule (`linux-4-13-1-orca-0521+c2tcp.patch`).
+//! A report is due 10 ms after the previous one, if the receiver got data since then. The answer comes 10 ms later
+//! (`answer_ms`): the agent naps 10 ms after each check, and checks before the next report. The network's own computing
+//! time comes on top and is not modelled. One window is paced per smoothed RTT, by Orca's rule
+//! (`linux-4-13-1-orca-0521+c2tcp.patch`).
 //!
-//! The layers are those of google-deepmind/acme@45ce19cc, `acme/tf/networks/continuous.py` and `distributional.py` (Sage asks for
-//! dm-acme 0.2.0), and google-deepmind/sonnet@01fffc92, `sonnet/src/recurrent.py`.
+//! The layers are those of google-deepmind/acme@45ce19cc, `acme/tf/networks/continuous.py` and `distributional.py`
+//! (Sage asks for dm-acme 0.2.0), and google-deepmind/sonnet@01fffc92, `sonnet/src/recurrent.py`.
 //!
-//! The kernel beneath ("TCP Pure") is published without source. Nothing else changes the window here, losses and timeouts do not. What
-//! the kernel says of packets that arrive out of order is not known to controllers: those that a SACK has told of do not count
-//! as unacknowledged, and what was delivered counts as acknowledged.
+//! The kernel below ("TCP Pure") is published without source. Here nothing else changes the window; losses and timeouts
+//! do not. Controllers do not see the kernel's counters of packets that arrive out of order. So packets reported by a
+//! SACK do not count as unacknowledged, and delivered bytes count as acknowledged.
 
 mod recent;
 mod report;
@@ -29,14 +31,14 @@ use crate::{Ack, Build, Control, Entry, FieldSink, Loss, Parameter, Parameters, 
 use report::{INPUTS, Reports};
 use units::{Span, Time};
 
-/// Largest action, and its decimals.
+/// Maximum action, and the scale of its three decimals.
 const MAX_ACTION: f32 = 2.0;
 const DECIMALS: f32 = 1000.0;
 const FIRST_WINDOW: f64 = 10.0;
 const MIN_WINDOW: f64 = 4.0;
 const MAX_WINDOW: f64 = 20_000.0;
 
-/// The checkpoint as published, `models/ckpt-1.data-00000-of-00001`, by its index.
+/// Published checkpoint, `models/ckpt-1.data-00000-of-00001`, by its index.
 const LAYOUTS: &[Layout] = &[Layout {
     bytes: 18_207_042,
     layers: "dense layer_norm:0.00001 tanh gru dense layer_norm:0.00001 tanh dense \
@@ -68,7 +70,7 @@ const LAYOUTS: &[Layout] = &[Layout {
         ("17.bias", &[256], 18_200_648),
         ("19.gain", &[256], 16_883_784),
         ("19.offset", &[256], 16_884_808),
-        // Means of the distributions, and the logits of their weights.
+        // Means of the distributions, and logits of their weights.
         ("21.kernel", &[256, 5], 15_746_080),
         ("21.bias", &[5], 15_751_200),
         ("23.kernel", &[256, 5], 15_740_940),
@@ -76,7 +78,7 @@ const LAYOUTS: &[Layout] = &[Layout {
     ],
 }];
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "sage",
     summary: "Sage (Soheil-ab/sage@eedd2811): every 10 ms a network multiplies the window by up to four",
@@ -98,14 +100,14 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// What the program is doing.
+/// Phase of the program's loop.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
-    /// Until then.
+    /// Sleep until this time.
     Asleep(Time),
-    /// For a delivery.
+    /// Wait for a delivery.
     Waiting,
-    /// For the answer to the report of then.
+    /// Wait for the answer to the report of this time.
     Asked(Time),
 }
 
@@ -118,9 +120,9 @@ pub(crate) struct Sage {
     socket: Queried,
     reports: Reports,
     phase: Phase,
-    /// Packets, before rounding.
+    /// Window before rounding, packets.
     window: f64,
-    /// Logarithm of what it was multiplied by last.
+    /// Binary logarithm of the window's last factor.
     action: f64,
 }
 
@@ -139,7 +141,7 @@ impl Sage {
         }
     }
 
-    /// What the kernel was given, packets.
+    /// Returns the window that the kernel received, packets.
     fn written(&self) -> f64 {
         self.window.ceil()
     }

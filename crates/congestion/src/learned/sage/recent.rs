@@ -1,8 +1,8 @@
-//! The last values of a series: their mean, least and most.
+//! Latest values of a series, with their mean, minimum and maximum.
 
 use std::collections::VecDeque;
 
-/// A series of which so many values are remembered.
+/// Series that remembers at most `most_values` values.
 #[derive(Debug)]
 pub(super) struct Recent {
     values: VecDeque<f64>,
@@ -28,7 +28,7 @@ impl Recent {
         self.values.push_back(value);
         self.sum += value - forgotten.unwrap_or(0.0);
         (self.least, self.most) = (self.least.min(value), self.most.max(value));
-        // Only where the least or the most is forgotten all are looked at.
+        // All values are searched only if the minimum or the maximum is forgotten.
         if forgotten.is_some_and(|forgotten| forgotten <= self.least) {
             self.least = self.values.iter().copied().fold(f64::INFINITY, f64::min);
         }
@@ -41,17 +41,17 @@ impl Recent {
         self.sum
     }
 
-    /// After the first value.
+    /// Returns the mean; there must be a value.
     pub(super) fn mean(&self) -> f64 {
         self.sum / self.values.len() as f64
     }
 
-    /// After the first value.
+    /// Returns the minimum; there must be a value.
     pub(super) const fn least(&self) -> f64 {
         self.least
     }
 
-    /// After the first value.
+    /// Returns the maximum; there must be a value.
     pub(super) const fn most(&self) -> f64 {
         self.most
     }

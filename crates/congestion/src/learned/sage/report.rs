@@ -1,15 +1,16 @@
-//! What Sage's program tells its agent (`sage_rl/src/sage.cc`): 69 of the 77 columns of its message, in their order
-//! (`sage_rl/rl_module/config-rl-eval.yaml`). Left out are time, capacity of the link, RTO, delayed-ACK timeout, pacing rate, slow-start threshold,
-//! rate less losses, and reward.
+//! Reports of Sage's program to its agent (`sage_rl/src/sage.cc`): 69 of the 77 columns of its message, in their order
+//! (`sage_rl/rl_module/config-rl-eval.yaml`). Left out are time, capacity of the link, RTO, delayed-ACK timeout, pacing
+//! rate, slow-start threshold, rate less losses, and reward.
 
 use super::recent::Recent;
 use crate::parts::Answer;
 
 pub(super) const INPUTS: usize = 69;
-/// Series of which mean, least and most of three lengths are told, and these lengths, reports.
+/// Number of series with mean, minimum and maximum in three lengths, and these lengths, reports.
 const SERIES: usize = 6;
 const LENGTHS: [usize; 3] = [10, 200, 1000];
-/// Reports over which rates are taken, rates whose largest is the link's, and sending rates whose largest is remembered.
+/// Number of reports that rates are averaged over, of rates for the link's maximum, and of sending rates for their
+/// maximum.
 const RATED: usize = 100;
 const RATES: usize = 200;
 const SENDING_RATES: usize = 5000;
@@ -19,22 +20,22 @@ const UNIT_RTT_US: f64 = 1e5;
 const UNIT_UNACKED: f64 = 1000.0;
 const UNIT_LOST: f64 = 100.0;
 
-/// What reports are made of.
+/// State that reports are computed from.
 #[derive(Debug)]
 pub(super) struct Reports {
     mss_bytes: f64,
     series: [[Recent; LENGTHS.len()]; SERIES],
-    /// Of each report: microseconds, bytes sent, delivered, lost and not yet acknowledged.
+    /// Values of each report: microseconds, and bytes sent, delivered, lost and not yet acknowledged.
     spans: Recent,
     sent: Recent,
     delivered: Recent,
     lost: Recent,
     unacked: Recent,
-    /// Mbit/s.
+    /// Delivery rates, Mbit/s.
     rates: Recent,
-    /// Bytes/s.
+    /// Sending rates, bytes/s.
     sending_rates: Recent,
-    /// Packets lost at the last report.
+    /// Number of missing packets at the last report.
     missing: f64,
     last_rate: f64,
     last_max_rate: f64,
@@ -60,17 +61,18 @@ impl Reports {
         }
     }
 
-    /// Largest rate, Mbit/s.
+    /// Returns the maximum rate, Mbit/s.
     pub(super) const fn max_rate(&self) -> f64 {
         self.last_max_rate
     }
 
-    /// The next report, of what the socket tells, the window in packets, and the logarithm of what it was multiplied by last.
+    /// Returns the next report. `seen` is the socket's answer, `window` the window in packets, `action` the binary
+    /// logarithm of the window's last factor.
     pub(super) fn next(&mut self, seen: &Answer, window: f64, action: f64) -> &[f32] {
         let us = |seconds: f64| (seconds * 1e6).floor();
         let (rtt_us, min_rtt_us) = (us(seen.srtt_s), us(seen.min_rtt_s));
         let elapsed_us = us(seen.elapsed_s).max(1.0);
-        // Linux counts lost packets among the unacknowledged ones until something arrives in their place.
+        // Linux counts lost packets as unacknowledged until their retransmission arrives.
         let unacked = seen.packets_out + (seen.missing - seen.retransmitted).max(0.0);
         self.spans.add(elapsed_us);
         self.sent.add(seen.sent_bytes);
@@ -112,7 +114,7 @@ impl Reports {
             })
         });
         for (place, value) in self.report.iter_mut().zip(head.into_iter().chain(told).chain(tail)) {
-            // The agent takes what is no number for zero.
+            // The agent replaces a value that is not a number by zero.
             *place = if value.is_finite() { value as f32 } else { 0.0 };
         }
         &self.report

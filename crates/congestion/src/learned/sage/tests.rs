@@ -3,7 +3,7 @@ use crate::File;
 use crate::parts::{Answer, State};
 use crate::testing::{Driver, MSS_BYTES};
 
-/// Numbers between -1 and 1 without a pattern.
+/// Returns pseudo-random numbers between -1 and 1.
 fn numbers(seed: u32) -> impl Iterator<Item = f32> {
     let mut state = seed;
     core::iter::repeat_with(move || {
@@ -20,7 +20,8 @@ fn a_checkpoint_of_the_published_layout_says_what_numpy_says() {
     let file = File { name: "ckpt-1.data-00000-of-00001".into(), contents: contents.into() };
     let mut network = Network::new(&Tensors::read("weights", &file, LAYOUTS).unwrap(), INPUTS, 1).unwrap();
     let inputs: Vec<f32> = numbers(7).take(4 * INPUTS).collect();
-    // Of float64 arrays cut out of the same file by the offsets of the published index, Acme's and Sonnet's formulas.
+    // Expected values come from float64 arrays cut out of the same file by the offsets of the published index, and from
+    // Acme's and Sonnet's formulas.
     let expected = [-0.006_276_42, -0.041_669_63, -0.064_956_15, -0.071_673_65];
     for (input, expected) in inputs.as_chunks::<INPUTS>().0.iter().zip(expected) {
         let found = f64::from(network.step(input)[0]);
@@ -40,7 +41,7 @@ fn no_tensor_of_the_layout_lies_in_another_or_outside() {
     assert!(places.last().unwrap().1 <= LAYOUTS[0].bytes);
 }
 
-/// Mean, least and most of three lengths, as long as none has forgotten anything.
+/// Returns mean, minimum and maximum of three lengths, which are equal until a series forgets a value.
 fn thrice(values: [f64; 3]) -> impl Iterator<Item = f64> {
     core::iter::repeat_n(values, 3).flatten()
 }

@@ -1,13 +1,15 @@
 //! Teams' baseline: a bandwidth estimator for calls, trained offline on logs of Microsoft Teams.
 //!
-//! Source: microsoft/RL4BandwidthEstimationChallenge@fcf857c5, `onnx_models/Offline_RL_baseline_bandwidth_estimator_model.onnx`.
+//! Source: microsoft/RL4BandwidthEstimationChallenge@fcf857c5,
+//! `onnx_models/Offline_RL_baseline_bandwidth_estimator_model.onnx`.
 //!
-//! [`crate::parts::estimator`] describes its inputs and its use. The answer of the network is a place between 10 kbit/s and 8 Mbit/s on a logarithmic scale.
+//! [`crate::parts::estimator`] describes the network's inputs and use. Its answer is a position between 10 kbit/s and 8
+//! Mbit/s on a logarithmic scale.
 
 use crate::Entry;
 use crate::parts::estimator::{Estimates, entry};
 
-/// Half the width of the scale: the logarithm of 8 Mbit/s over 10 kbit/s, halved.
+/// Half the width of the scale: half the logarithm of 8 Mbit/s over 10 kbit/s.
 const HALF_SCALE: f64 = 3.342_306;
 const LOWEST_MBPS: f64 = 0.01;
 
@@ -17,7 +19,7 @@ impl Estimates for TeamsBwe {
     const NAME: &'static str = "teams-bwe";
     const SUMMARY: &'static str =
         "Teams' baseline estimator (microsoft/RL4BandwidthEstimationChallenge@fcf857c5)";
-    /// The estimate and its spread.
+    /// Number of outputs: the estimate and its spread.
     const OUTPUTS: usize = 2;
 
     fn bps(outputs: &[f32]) -> f64 {
@@ -25,7 +27,7 @@ impl Estimates for TeamsBwe {
     }
 }
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = entry::<TeamsBwe>();
 
 #[cfg(test)]

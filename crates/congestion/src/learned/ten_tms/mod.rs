@@ -1,8 +1,10 @@
 //! TEN-TMS (NAORL): the bandwidth estimator that won the `MMSys` 2024 challenge, five experts and their gate.
 //!
-//! Source: bytedance/offline-RL-congestion-control@683f6d06, `onnx_model/TEN-TMS_model.onnx`, and the paper beside it.
+//! Source: bytedance/offline-RL-congestion-control@683f6d06, `onnx_model/TEN-TMS_model.onnx`, and the paper in the same
+//! repository.
 //!
-//! [`crate::parts::estimator`] describes its inputs and its use. The answer of the network is a place between 5 kbit/s and 8 Mbit/s.
+//! [`crate::parts::estimator`] describes the network's inputs and use. Its answer is a position between 5 kbit/s and 8
+//! Mbit/s.
 
 use crate::Entry;
 use crate::parts::estimator::{Estimates, entry};
@@ -22,7 +24,7 @@ impl Estimates for TenTms {
     }
 }
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = entry::<TenTms>();
 
 #[cfg(test)]

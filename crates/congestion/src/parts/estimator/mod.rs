@@ -1,17 +1,20 @@
-//! Bandwidth estimators for calls: at the receiver a network says every 60 ms what the path carries, and the encoder gets it.
+//! Bandwidth estimators for calls. Every 60 ms a network at the receiver estimates the path's bandwidth, and the
+//! encoder gets the estimate.
 //!
 //! Source: the ACM `MMSys` 2024 grand challenge, microsoft/RL4BandwidthEstimationChallenge@fcf857c5, README.md: fifteen
-//! features, each of the five last intervals of 60 ms and of 600 ms, newest first. The receiver sends its estimate back with
-//! every decision. What the challenge leaves to the service is ours:
-//! - rates count whole datagrams, and the encoder gets the share of the estimate that is payload;
-//! - the delay of the first packet counts as 200 ms, and others by how much they differ from it: the scalings of the published
-//!   networks end at 200 ms for the smallest delay seen, and their unit is taken off delays;
-//! - our encoder sends no audio, and no packet counts as such; in the calls of the challenge 42 % are audio, which is the mean
-//!   that the baseline's scaling takes off (`audio_share`);
-//! - an interval without packets has zeros but for the smallest delay seen;
-//! - packets leave at 2.5 times the encoder's rate, as libwebrtc M150 paces (`modules/congestion_controller/goog_cc`).
+//! features, each of the five last intervals of 60 ms and of 600 ms, newest first. The receiver sends its estimate back
+//! with every decision. The challenge leaves some choices to the service; dumbbell's are:
 //!
-//! All three published networks were made with this interface: [`crate::learned::teams_bwe`], [`crate::learned::ten_tms`], [`crate::learned::farc`].
+//! - Rates count whole datagrams. The encoder gets the payload's share of the estimate.
+//! - The delay of the first packet counts as 200 ms, and others by their difference from it. The reason is the scaling
+//!   of the published networks: it ends at 200 ms for the minimum delay, and it subtracts 200 ms from delays.
+//! - The encoder here sends no audio, and no packet counts as audio. In the calls of the challenge 42 % are audio,
+//!   which is the mean that the baseline's scaling subtracts (`audio_share`).
+//! - An interval without packets has zeros except for the minimum delay.
+//! - Packets leave at 2.5 times the encoder's rate, as libwebrtc M150 paces (`modules/congestion_controller/goog_cc`).
+//!
+//! All three published networks use this interface: [`crate::learned::teams_bwe`], [`crate::learned::ten_tms`],
+//! [`crate::learned::farc`].
 
 mod received;
 
@@ -23,9 +26,9 @@ use received::{INPUTS, Received};
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
-/// Between two decisions.
+/// Time between two decisions.
 const STEP: Span = Span::from_ms(60);
-/// Pacing rate over the encoder's.
+/// Pacing rate as a multiple of the encoder's rate.
 const PACING_FACTOR: f64 = 2.5;
 
 const PARAMETERS: &[Parameter] = &[
@@ -36,20 +39,20 @@ const PARAMETERS: &[Parameter] = &[
     Parameter::number("audio_share", "", 0.0, (0.0, 1.0), "Share of packets that count as audio."),
 ];
 
-/// What tells one estimator from another.
+/// Properties of one estimator.
 pub(crate) trait Estimates {
     const NAME: &'static str;
     const SUMMARY: &'static str;
-    /// Of the network.
+    /// Number of the network's outputs.
     const OUTPUTS: usize;
-    /// Whether it sees which packets are audio.
+    /// True if the network sees the audio flags of packets.
     const SEES_AUDIO: bool = true;
 
-    /// What the network's outputs mean, bit/s.
+    /// Converts the network's outputs to bit/s.
     fn bps(outputs: &[f32]) -> f64;
 }
 
-/// Its registry entry.
+/// Returns the estimator's entry of the registry.
 pub(crate) const fn entry<E: Estimates>() -> Entry {
     Entry {
         name: E::NAME,
@@ -74,7 +77,7 @@ fn network<E: Estimates>(parameters: &Parameters) -> Result<Network, Refusal> {
     Network::new(&Tensors::read("weights", file, &[])?, INPUTS, E::OUTPUTS)
 }
 
-/// What an ACK says: the estimate in bit/s, and which share of a datagram is payload.
+/// Contents of an ACK's feedback: the estimate in bit/s, and the payload's share of a datagram.
 #[derive(Clone, Copy, Debug, PartialEq)]
 struct Report {
     bps: f32,
@@ -94,11 +97,11 @@ impl Report {
     }
 }
 
-/// The receiver: sees packets, estimates.
+/// Receiver, which sees the packets and estimates.
 #[derive(Debug)]
 struct Estimator {
     network: Network,
-    /// What the network's outputs mean, bit/s.
+    /// Conversion of the network's outputs to bit/s.
     bps: fn(&[f32]) -> f64,
     received: Received,
     next: Time,
@@ -117,7 +120,7 @@ impl ReceiverHalf for Estimator {
     }
 
     fn write_feedback(&mut self, now: Time, feedback: &mut Vec<u8>) {
-        // ACKs that leave for other reasons bring nothing.
+        // An ACK that leaves for another reason carries no estimate.
         if now < self.next {
             return;
         }
@@ -128,14 +131,14 @@ impl ReceiverHalf for Estimator {
     }
 }
 
-/// The sender: sends at the rate that the receiver estimated.
+/// Sender, which sends at the rate that the receiver estimated.
 #[derive(Debug)]
 struct EstimateFollower {
     min_bps: f64,
     max_bps: f64,
-    /// The newest estimate, bit/s; `None` before the first.
+    /// Newest estimate, bit/s; `None` before the first.
     estimate: Option<f64>,
-    /// The encoder's rate, bit/s.
+    /// Rate of the encoder, bit/s.
     rate: f64,
 }
 

@@ -1,18 +1,18 @@
-//! What arrived in each of the last fifty intervals of 60 ms, and the features made of it.
+//! Packets that arrived in each of the last fifty intervals of 60 ms, and the features computed from them.
 
 use crate::Arrived;
 
-/// Features, and intervals of each.
+/// Number of features, and of intervals for each feature.
 const FEATURES: usize = 15;
 const INTERVALS: usize = 10;
 pub(super) const INPUTS: usize = FEATURES * INTERVALS;
-/// Intervals of 60 ms that are remembered: five of 600 ms.
+/// Number of 60 ms intervals that are remembered: five times 600 ms.
 const REMEMBERED: usize = 50;
-/// Intervals of each length, and how many short ones make a long one.
+/// Number of intervals of each length, and of short intervals in a long one.
 const SHOWN: usize = INTERVALS / 2;
 const LONG: usize = 10;
 const STEP_S: f64 = 0.06;
-/// What the delay of the first packet counts as, ms: only differences are known between two clocks.
+/// Delay of the first packet, ms. It is arbitrary: two clocks only show differences of delays.
 const BASE_DELAY_MS: f64 = 200.0;
 
 /// Sums over the packets of an interval.
@@ -20,14 +20,14 @@ const BASE_DELAY_MS: f64 = 200.0;
 struct Sums {
     packets: f64,
     bytes: f64,
-    /// One-way delays, ms.
+    /// Sum of one-way delays, ms.
     delay: f64,
     min_delay: Option<f64>,
-    /// Times since the packet before, ms, and their squares.
+    /// Number and sum of the gaps between packets, ms, and the sum of their squares.
     gaps: f64,
     gap: f64,
     gap_squares: f64,
-    /// Packets missing before those that came, and how often some were.
+    /// Number of packets missing before packets that arrived, and number of such gaps.
     lost: f64,
     loss_events: f64,
 }
@@ -48,9 +48,9 @@ impl Sums {
         self.loss_events += other.loss_events;
     }
 
-    /// The features, in the challenge's order: receive rate, packets, bytes, queueing delay, delay less its base, smallest
-    /// delay seen, mean over smallest delay and their difference, mean and deviation of the times between packets, loss
-    /// ratio, packets lost at a time, shares of video, audio and probes.
+    /// Returns the features, in the challenge's order: receive rate, packets, bytes, queueing delay, delay less its
+    /// base, minimum delay, mean over minimum delay and their difference, mean and deviation of the gaps between
+    /// packets, loss ratio, packets lost at a time, shares of video, audio and probes.
     fn features(&self, seconds: f64, least: f64, audio: f64) -> [f64; FEATURES] {
         let per = |sum: f64, count: f64| if count > 0.0 { sum / count } else { 0.0 };
         let Some(min) = self.min_delay else {
@@ -81,18 +81,18 @@ impl Sums {
     }
 }
 
-/// The packets that arrived.
+/// Statistics of the packets that arrived.
 #[derive(Debug)]
 pub(super) struct Received {
-    /// Share of packets that count as audio.
+    /// Fraction of packets that count as audio.
     audio: f64,
-    /// Newest last; the interval that is being filled is `now`.
+    /// Finished intervals, newest last; `now` is the present interval.
     intervals: [Sums; REMEMBERED],
     now: Sums,
-    /// Delay of the first packet by both clocks, ns, and the smallest delay seen, ms.
+    /// Delay of the first packet by both clocks, ns, and the minimum delay, ms.
     base_ns: Option<i64>,
     least: Option<f64>,
-    /// When the newest packet came, ms, and the number after the largest.
+    /// Arrival time of the newest packet, ms, and the number after the largest one.
     last_ms: Option<f64>,
     next_number: u64,
     payload_bytes: f64,
@@ -141,12 +141,12 @@ impl Received {
         self.datagram_bytes += f64::from(event.datagram_bytes);
     }
 
-    /// Payload over whole datagrams, of all packets.
+    /// Returns payload over whole datagrams, for all packets.
     pub(super) fn payload_share(&self) -> f32 {
         if self.datagram_bytes > 0.0 { (self.payload_bytes / self.datagram_bytes) as f32 } else { 1.0 }
     }
 
-    /// Ends an interval.
+    /// Ends an interval and returns the features.
     pub(super) fn observation(&mut self) -> &[f32] {
         self.intervals.copy_within(1.., 0);
         self.intervals[REMEMBERED - 1] = core::mem::take(&mut self.now);

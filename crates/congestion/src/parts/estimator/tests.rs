@@ -2,7 +2,7 @@ use super::*;
 use crate::network::vectors;
 use crate::testing::MSS_BYTES;
 
-/// The network of `weights` says what was computed elsewhere, estimate and inputs line by line.
+/// Checks the network of `weights` against other computations. Each line has the estimate and the inputs.
 pub(crate) fn assert_vectors<E: Estimates>(weights: &[u8], lines: &str) {
     let files = [("w".to_owned(), weights.into())].into();
     let mut parameters = Parameters::defaults(PARAMETERS).with_files(files);
@@ -27,7 +27,7 @@ fn arrive(received: &mut Received, ms: u64, number: u64, delay_ms: u64) {
     });
 }
 
-/// Feature `k` of the newest short (`0`) or long (`5`) interval.
+/// Returns feature `k` of the newest short (column 0) or long (column 5) interval.
 fn of(observation: &[f32], k: usize, column: usize) -> f32 {
     observation[10 * k + column]
 }
@@ -37,7 +37,7 @@ fn features_are_those_of_the_challenge() {
     let mut received = Received::new(0.25);
     arrive(&mut received, 1000, 0, 50);
     received.observation();
-    // Two packets after 20 and 40 ms, of which the second comes after two that are missing.
+    // Two packets arrive after 20 and 40 ms; two packets before the second one are missing.
     arrive(&mut received, 1020, 1, 60);
     arrive(&mut received, 1060, 4, 80);
     let seen = received.observation().to_vec();
@@ -61,11 +61,11 @@ fn features_are_those_of_the_challenge() {
     for (k, expected) in expected.into_iter().enumerate() {
         assert!((of(&seen, k, 0) - expected).abs() < 1e-3 * expected.abs().max(1.0), "{k}");
     }
-    // The interval before, and both as one of 600 ms.
+    // Features of the interval before, and of both as one interval of 600 ms.
     assert_eq!([of(&seen, 1, 1), of(&seen, 1, 2), of(&seen, 1, 5), of(&seen, 1, 6)], [1.0, 0.0, 3.0, 0.0]);
     assert!((of(&seen, 0, 5) - 3120.0 * 8.0 / 0.6).abs() < 0.1);
     assert!((of(&seen, 10, 5) - 0.4).abs() < 1e-6);
-    // An interval without packets knows the smallest delay; after ten, the long one has moved on.
+    // An interval without packets has the minimum delay. After ten of them the long interval has moved on.
     for _ in 0..9 {
         received.observation();
     }

@@ -1,16 +1,16 @@
-//! ACK aggregation: how many more bytes than expected come acknowledged in one go.
+//! ACK aggregation: the number of bytes acknowledged at once beyond the expected number.
 //!
-//! Links that hold ACKs back (Wi-Fi, cellular, cable) stop a window of two BDP from filling the pipe; the largest
+//! Links that hold ACKs back (Wi-Fi, cellular, cable) stop a window of two BDP from filling the pipe. The maximum
 //! excess of the last 5 to 10 round trips is added to the window (Linux v5.1 and later, `net/ipv4/tcp_bbr.c`,
 //! `bbr_update_ack_aggregation`).
 
 use units::{Span, Time};
 
-/// Rounds after which the older of the two half windows is forgotten.
+/// Number of rounds after which the older of the two half windows is forgotten.
 const HALF_WINDOW_ROUNDS: u32 = 5;
-/// An epoch ends at the latest after this many packets.
+/// Maximum number of packets in an epoch.
 const MAX_EPOCH_PACKETS: f64 = 1_048_576.0;
-/// The excess counts for at most this much time at the estimated bandwidth.
+/// Maximum excess, as a time at the estimated bandwidth.
 const MAX_EXCESS: Span = Span::from_ms(100);
 
 #[derive(Clone, Debug, Default)]
@@ -18,20 +18,20 @@ pub(super) struct Aggregation {
     epoch_start: Time,
     /// Packets acknowledged in this epoch.
     epoch_acked: f64,
-    /// Largest excess of the present and of the previous half window, packets.
+    /// Maximum excess of the present and of the previous half window, packets.
     excess: [f64; 2],
     current: usize,
     rounds: u32,
 }
 
 impl Aggregation {
-    /// Sending restarts after idleness: nothing was expected to arrive meanwhile.
+    /// Handles a restart after idleness: no ACKs were expected during it.
     pub(super) fn restart(&mut self, now: Time) {
         self.epoch_start = now;
         self.epoch_acked = 0.0;
     }
 
-    /// `acked` packets were acknowledged while `packets_per_s` are expected; an excess beyond `cwnd` is not believed.
+    /// Counts `acked` packets if `packets_per_s` are expected; an excess above `cwnd` is cut to `cwnd`.
     pub(super) fn update(&mut self, now: Time, acked: f64, packets_per_s: f64, cwnd: f64, round_start: bool) {
         if round_start {
             self.rounds += 1;
@@ -51,7 +51,7 @@ impl Aggregation {
         self.excess[self.current] = self.excess[self.current].max(excess);
     }
 
-    /// Packets to add to the window.
+    /// Returns the number of packets to add to the window.
     pub(super) fn allowance(&self, packets_per_s: f64) -> f64 {
         self.excess[0].max(self.excess[1]).min(packets_per_s * MAX_EXCESS.as_secs_f64())
     }
@@ -68,11 +68,12 @@ mod tests {
     #[test]
     fn the_excess_is_what_came_beyond_the_expected() {
         let mut aggregation = Aggregation::default();
-        // 1000 packets/s expected. 10 packets at 100 ms begin an epoch; 8 more at 105 ms make 18 where 5 were expected.
+        // 1000 packets/s are expected. 10 packets at 100 ms begin an epoch. 8 more at 105 ms make 18, of which 5 were
+        // expected.
         aggregation.update(at(100), 10.0, 1000.0, 100.0, false);
         aggregation.update(at(105), 8.0, 1000.0, 100.0, false);
         assert!((aggregation.allowance(1000.0) - 13.0).abs() < 1e-9);
-        // Never more than 100 ms worth of bandwidth, nor than the window.
+        // The allowance is at most 100 ms of bandwidth, and at most the window.
         assert!((aggregation.allowance(50.0) - 5.0).abs() < 1e-9);
         aggregation.update(at(105), 80.0, 1000.0, 20.0, false);
         assert_eq!(aggregation.allowance(1000.0), 20.0);
@@ -83,7 +84,8 @@ mod tests {
         let mut aggregation = Aggregation::default();
         aggregation.update(at(100), 10.0, 1000.0, 100.0, false);
         aggregation.update(at(200), 4.0, 1000.0, 100.0, false);
-        // The second epoch starts at 200 ms: 4 + 7 where 2 were expected is 9, less than the first epoch's 10.
+        // The second epoch starts at 200 ms: 4 + 7 packets, of which 2 were expected, are an excess of 9. The first
+        // epoch has 10.
         aggregation.update(at(202), 7.0, 1000.0, 100.0, false);
         assert_eq!(aggregation.allowance(1000.0), 10.0);
         aggregation.update(at(202), 3.0, 1000.0, 100.0, false);

@@ -1,19 +1,19 @@
-//! BBR v1: paces at the largest delivery rate of ten rounds, with a window of two bandwidth-delay products.
+//! BBR v1: paces at the maximum delivery rate of ten rounds, with a window of two bandwidth-delay products.
 //!
 //! Source: Linux v5.1 to v6.6, `net/ipv4/tcp_bbr.c`, and draft-cardwell-iccrg-bbr-congestion-control-00. Read the model
-//! first (`mod.rs`), then what may be sent (`sending.rs`), policers (`policer.rs`) and ACK aggregation
-//! (`aggregation.rs`).
+//! first (`mod.rs`), then the limits (`sending.rs`), policers (`policer.rs`) and ACK aggregation (`aggregation.rs`).
 //!
 //! Deviations from Linux:
-//! - the bandwidth maximum is exact where Linux approximates it with three samples;
-//! - rates and windows are not rounded to 1/256 and to whole packets, except where the algorithm rounds up;
-//! - the state after a timeout (`TCP_CA_Loss`) ends when as much was delivered as the timeout declared lost, which is when
-//!   Linux leaves it without SACK reneging;
+//!
+//! - The bandwidth maximum is exact; Linux approximates it with three samples.
+//! - Rates and windows are not rounded to 1/256 and to whole packets, except if the algorithm rounds up.
+//! - The state after a timeout (`TCP_CA_Loss`) ends when as much was delivered as the timeout declared lost. Linux
+//!   leaves it then, without SACK reneging.
 //! - BBR does its own recovery: the transport must not apply PRR to it. CE marks are ignored, as in Linux.
 //!
 //! Expected: a lone flow gets 97-99 % of the link (1 % margin, 2 % `PROBE_RTT`) with a short queue. Random loss `p` up
-//! to about 15 % costs little more than itself: between two probes pacing follows what was delivered, not what was sent,
-//! so about `0.99 (1 - p)^2` of the link arrives. Several flows share a queue of about one BDP.
+//! to about 15 % costs little more than itself. The reason: between two probes pacing follows the delivered bytes, not
+//! the sent ones, so about `0.99 (1 - p)^2` of the link arrives. Several flows share a queue of about one BDP.
 
 mod aggregation;
 mod policer;
@@ -33,10 +33,10 @@ use sending::Recovery;
 use settings::Settings;
 use units::{Rate, Rng, Span, Time};
 
-/// Phases of the `PROBE_BW` gain cycle: up, down, six times level.
+/// Number of phases of the `PROBE_BW` gain cycle: up, down, six times level.
 const CYCLE_PHASES: u64 = 8;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "bbr",
     summary: "BBR v1 as in Linux 5.x (Cardwell et al. 2016)",
@@ -60,7 +60,7 @@ enum Mode {
 struct ProbeRtt {
     /// Earliest end.
     done_at: Time,
-    /// Whether a round trip has passed at the small window.
+    /// True if a round trip has passed at the small window.
     has_passed_round: bool,
 }
 
@@ -70,15 +70,15 @@ struct Bbr {
     mss_bytes: f64,
     rng: Rng,
     mode: Mode,
-    /// Largest delivery rate of the last rounds, bit/s by round number.
+    /// Maximum delivery rate of the last rounds, bit/s by round number.
     max_bps: WindowedMax<u64>,
-    /// The filter's value; stays when samples stop coming.
+    /// Value of the filter, bit/s; kept when samples stop.
     bps: u64,
     policer: Policer,
     aggregation: Aggregation,
     round_count: u64,
     round_start: bool,
-    /// The round ends when a packet sent at this delivered count is acknowledged.
+    /// Delivered count at the end of the round: the round ends when a packet sent at this count is acknowledged.
     next_round_delivered: u64,
     delivered_bytes: u64,
     lost_bytes: u64,
@@ -94,14 +94,14 @@ struct Bbr {
     cycle_index: u64,
     cycle_start: Time,
     window: Window,
-    /// Window to go back to after recovery or `PROBE_RTT`, packets.
+    /// Window to restore after recovery or `PROBE_RTT`, packets.
     prior_cwnd: f64,
     recovery: Recovery,
     pacing: Rate,
-    /// When the next packet leaves at that rate.
+    /// Departure time of the next packet at the pacing rate.
     departure: Time,
     has_seen_rtt: bool,
-    /// Whether the application limited the sender at the last ACK.
+    /// True if the application limited the sender at the last ACK.
     app_limited: bool,
     idle_restart: bool,
 }
@@ -147,12 +147,12 @@ impl Bbr {
             idle_restart: false,
             settings,
         };
-        // Before the first RTT sample an RTT of 1 ms is assumed.
+        // Before the first RTT sample, the RTT counts as 1 ms.
         bbr.pacing = bbr.initial_pacing(Span::from_ms(1));
         bbr
     }
 
-    /// Estimated bandwidth, bit/s.
+    /// Returns the estimated bandwidth, bit/s.
     fn bw_bps(&self) -> u64 {
         self.policer.estimate_bps().unwrap_or(self.bps)
     }
@@ -208,7 +208,7 @@ impl Bbr {
         sample.app_limited || (self.limited.0..=self.limited.1).contains(&sample.prior_delivered_bytes)
     }
 
-    /// Returns whether probing for bandwidth starts afresh.
+    /// Updates the policer detection. Returns true if probing for bandwidth restarts.
     fn update_policer(&mut self, now: Time, has_losses: bool, app_limited: bool) -> bool {
         self.policer.update(&policer::Sample {
             now,
@@ -240,7 +240,7 @@ impl Bbr {
         let gain = self.pacing_gain();
         let in_flight = self.in_flight_at_departure(ack.now, ack.in_flight_before_bytes);
         if gain > 1.0 {
-            // Probing up goes on until the pipe really holds that much, or cannot.
+            // Probing up continues until the pipe really holds that much, or cannot.
             has_lasted && (ack.lost_bytes > 0 || in_flight >= self.in_flight_at(self.bps, gain))
         } else if gain < 1.0 {
             // Draining may end early, once the queue is gone.
@@ -257,7 +257,7 @@ impl Bbr {
 
     fn enter_probe_bw(&mut self, now: Time) {
         self.mode = Mode::ProbeBw;
-        // Any phase but the second, which would drain a queue that is not there.
+        // The second phase is excluded, because it would drain a queue that does not exist.
         self.cycle_index = CYCLE_PHASES - 1 - self.rng.below(CYCLE_PHASES - 1);
         self.advance_cycle(now);
     }
@@ -289,7 +289,7 @@ impl Bbr {
     fn update_min_rtt(&mut self, ack: &Ack<'_>) {
         let is_stale = ack.now > self.min_rtt_at + self.settings.min_rtt_window;
         if let Some(rtt) = ack.rtt {
-            // An ACK for a lone runt packet was probably held back by the receiver: no reason to raise the minimum.
+            // The receiver probably held back an ACK for a lone small packet: no reason to raise the minimum.
             let maybe_delayed = ack.packets.len() == 1
                 && (ack.acked_bytes as f64) < self.mss_bytes
                 && ack.packets[0].in_flight_at_send_bytes <= ack.acked_bytes;
@@ -339,7 +339,7 @@ impl Bbr {
 }
 
 impl Controller for Bbr {
-    /// The handshake's RTT is the first sample (Linux: `bbr_init` takes `tcp_min_rtt`).
+    /// Takes the handshake's RTT as the first sample (Linux: `bbr_init` takes `tcp_min_rtt`).
     fn on_established(&mut self, now: Time, rtt: Span) {
         self.min_rtt = Some(rtt);
         self.min_rtt_at = now;
@@ -355,7 +355,7 @@ impl Controller for Bbr {
         self.idle_restart = true;
         self.aggregation.restart(event.now);
         match self.mode {
-            // Restart at the estimated rate, neither probing nor draining.
+            // Sending restarts at the estimated rate, neither probing nor draining.
             Mode::ProbeBw => self.set_pacing(1.0),
             Mode::ProbeRtt => self.try_end_probe_rtt(event.now),
             Mode::Startup | Mode::Drain => {}
@@ -395,7 +395,7 @@ impl Controller for Bbr {
             self.lost_bytes += timeout.in_flight_before_bytes;
         }
         self.recovery.enter_loss(self.delivered_bytes + timeout.in_flight_before_bytes);
-        // Little goes out to see what the path still carries.
+        // A small window tests the path's capacity.
         self.window.packets = timeout.window_packets();
         self.full_bps = 0;
         self.round_start = true;

@@ -1,28 +1,28 @@
-//! Long-term bandwidth sampling: recognises a token-bucket policer by heavy loss at a steady delivery rate.
+//! Long-term bandwidth sampling: detection of a token-bucket policer by heavy loss at a steady delivery rate.
 //!
-//! Two successive sampling intervals of at least four round trips, each with at least 50/256 lost per delivered and
-//! nearly the same rate, mean a policer; that rate then replaces the bandwidth filter for 48 round trips (Linux
-//! v5.15, `net/ipv4/tcp_bbr.c`, `bbr_lt_bw_sampling`).
+//! Two successive sampling intervals of at least four round trips indicate a policer if each has at least 50/256 lost
+//! per delivered bytes and their rates are nearly equal. That rate then replaces the bandwidth filter for 48 round
+//! trips (Linux v5.15, `net/ipv4/tcp_bbr.c`, `bbr_lt_bw_sampling`).
 
 use units::Time;
 
-/// Rates this close count as equal: an eighth of the older one.
+/// Difference of rates that counts as equal, as a fraction of the older rate.
 const RATIO: f64 = 1.0 / 8.0;
-/// Rates this close count as equal whatever their size: 4 kbit/s.
+/// Difference of rates that counts as equal for any rate: 4 kbit/s.
 const DIFFERENCE_BPS: f64 = 4000.0;
-/// An interval of this many times the minimal rounds is given up.
+/// Maximum length of an interval, as a multiple of the minimum number of rounds.
 const GIVE_UP_FACTOR: u32 = 4;
-/// Shortest interval, ns: Linux counts in whole milliseconds and refuses zero.
+/// Minimum interval, ns: Linux counts in whole milliseconds and refuses zero.
 const MIN_INTERVAL_NS: u64 = 1_000_000;
 
-/// What one ACK says to the policer detection.
+/// Input of the policer detection from one ACK.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) now: Time,
     /// Totals of the connection.
     pub(super) delivered_bytes: u64,
     pub(super) lost_bytes: u64,
-    /// Whether this ACK revealed losses.
+    /// True if this ACK revealed losses.
     pub(super) has_losses: bool,
     pub(super) app_limited: bool,
     pub(super) round_start: bool,
@@ -32,11 +32,11 @@ pub(super) struct Sample {
 #[derive(Clone, Debug)]
 pub(super) struct Policer {
     pub(super) enabled: bool,
-    /// Fewest rounds of an interval.
+    /// Minimum number of rounds in an interval.
     pub(super) min_rounds: u32,
-    /// Lost per delivered bytes that make an interval count.
+    /// Minimum ratio of lost to delivered bytes for an interval to count.
     pub(super) loss_threshold: f64,
-    /// Rounds for which an estimate is used.
+    /// Number of rounds for which an estimate is used.
     pub(super) hold_rounds: u32,
     is_sampling: bool,
     in_use: bool,
@@ -65,12 +65,12 @@ impl Policer {
         }
     }
 
-    /// The policer's rate while it is believed, bit/s.
+    /// Returns the policer's rate while the estimate is in use, bit/s.
     pub(super) fn estimate_bps(&self) -> Option<u64> {
         self.in_use.then_some(self.bps as u64)
     }
 
-    /// Forgets what is known. The next loss opens a fresh interval, so its marks need no values here.
+    /// Forgets the estimate. The next loss opens a fresh interval, so its counters need no values here.
     pub(super) fn reset(&mut self) {
         self.bps = 0.0;
         self.in_use = false;
@@ -85,7 +85,7 @@ impl Policer {
         self.rounds = 0;
     }
 
-    /// One ACK. Returns whether an estimate in use just ran out: bandwidth probing starts afresh.
+    /// Handles one ACK. Returns true if an estimate in use just expired: bandwidth probing then restarts.
     pub(super) fn update(&mut self, sample: &Sample) -> bool {
         if !self.enabled {
             return false;
@@ -98,7 +98,8 @@ impl Policer {
             }
             return is_over;
         }
-        // A policer shows itself by loss: intervals begin and end with one, so that whole token buckets are measured.
+        // A policer shows itself by loss. Intervals begin and end with a loss, so that whole token buckets are
+        // measured.
         if !self.is_sampling {
             if !sample.has_losses {
                 return false;
@@ -143,7 +144,7 @@ impl Policer {
 mod tests {
     use super::*;
 
-    /// Feeds rounds of 100 ms, 80 kB delivered and `lost` bytes lost each.
+    /// Feeds rounds of 100 ms, with 80 kB delivered and `lost` bytes lost each.
     struct Feed {
         policer: Policer,
         sample: Sample,
@@ -175,7 +176,7 @@ mod tests {
     #[test]
     fn two_lossy_intervals_of_equal_rate_are_a_policer() {
         let mut feed = Feed::new();
-        // The first loss opens the interval (round 1 of it); rounds 2, 3 and 4 complete it: 3 x 80 kB in 300 ms.
+        // The first loss opens the interval in its round 1. Rounds 2, 3 and 4 complete it: 3 x 80 kB in 300 ms.
         (0..4).for_each(|_| assert!(!feed.round(20_000)));
         assert_eq!(feed.policer.estimate_bps(), None);
         (0..3).for_each(|_| assert!(!feed.round(20_000)));
@@ -197,7 +198,7 @@ mod tests {
     #[test]
     fn loss_below_a_fifth_is_no_policer() {
         let mut feed = Feed::new();
-        // 15 kB lost per 80 kB delivered is 18.75 %, the threshold 19.53 %.
+        // 15 kB lost per 80 kB delivered is 18.75 %; the threshold is 19.53 %.
         (0..40).for_each(|_| assert!(!feed.round(15_000)));
         assert_eq!(feed.policer.estimate_bps(), None);
     }

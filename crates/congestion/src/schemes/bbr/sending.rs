@@ -1,24 +1,24 @@
-//! What BBR allows: pacing rate, send quantum, window, and the window during recovery.
+//! Limits of BBR: pacing rate, send quantum, window, and the window during recovery.
 
 use super::{Bbr, Mode};
 use crate::{Ack, Loss};
 use std::mem;
 use units::{Rate, Span, Time};
 
-/// Largest send quantum, bytes.
+/// Maximum send quantum, bytes.
 const MAX_QUANTUM_BYTES: f64 = 65_536.0;
-/// Most packets per quantum.
+/// Maximum number of packets per quantum.
 const MAX_QUANTUM_PACKETS: f64 = 127.0;
 /// Send quantum: 1/1024 s at the pacing rate (Linux's pacing shift of 10).
 const QUANTA_PER_S: f64 = 1024.0;
-/// Below this pacing rate the smallest quantum is one packet, from it on two, bit/s.
+/// Pacing rate below which the minimum quantum is one packet instead of two, bit/s.
 const SLOW_BPS: u64 = 1_200_000;
-/// A bandwidth that rounds to nothing still lets something leave.
+/// Minimum rate: a bandwidth that rounds to nothing still lets packets leave.
 const SLOWEST: Rate = Rate::from_bps(1);
 /// Packets in flight before the first RTT sample (TCP's initial window).
 const INITIAL_CWND: f64 = 10.0;
 
-/// State of TCP's loss recovery, as far as Linux's BBR looks at it.
+/// State of TCP's loss recovery, as far as Linux's BBR uses it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum State {
     /// `TCP_CA_Open` to `TCP_CA_CWR`.
@@ -26,15 +26,15 @@ enum State {
     Open,
     /// Fast recovery.
     Recovery,
-    /// After a timeout, until this much has been delivered.
+    /// State after a timeout, until this much has been delivered.
     Loss { until_delivered_bytes: u64 },
 }
 
-/// Recovery as BBR saw it at the last ACK (Linux: `prev_ca_state`), and losses since.
+/// Recovery at the last ACK (Linux: `prev_ca_state`), and losses since.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Recovery {
     state: State,
-    /// First round of recovery: one packet out for each that left the network.
+    /// True in the first round of recovery: one packet leaves for each that left the network.
     pub(super) conserves_packets: bool,
     has_loss: bool,
     has_lost_retransmission: bool,
@@ -52,14 +52,14 @@ impl Recovery {
         self.has_lost_retransmission = false;
     }
 
-    /// A timeout was a false alarm: the next ACK ends its aftermath.
+    /// Handles a spurious timeout: the next ACK ends the state after it.
     pub(super) const fn end_loss(&mut self) {
         if let State::Loss { until_delivered_bytes } = &mut self.state {
             *until_delivered_bytes = 0;
         }
     }
 
-    /// Returns whether TCP was in fast recovery at the last ACK.
+    /// Returns true if TCP was in fast recovery at the last ACK.
     pub(super) fn is_fast(&self) -> bool {
         self.state == State::Recovery
     }
@@ -88,7 +88,7 @@ impl Bbr {
         rate.mul_f64(self.settings.startup_gain * (1.0 - self.settings.pacing_margin)).max(SLOWEST)
     }
 
-    /// Paces at `gain` times the bandwidth; before the pipe is full the rate only rises.
+    /// Sets the pacing rate to `gain` times the bandwidth; before the pipe is full the rate only rises.
     pub(super) fn set_pacing(&mut self, gain: f64) {
         let bps = self.bw_bps() as f64 * gain * (1.0 - self.settings.pacing_margin);
         let rate = Rate::from_bps_f64(bps);
@@ -105,49 +105,49 @@ impl Bbr {
         self.set_pacing(self.pacing_gain());
     }
 
-    /// Packets that leave back to back.
+    /// Returns the number of packets that leave back to back.
     pub(super) fn send_quantum(&self) -> f64 {
         let least = if self.pacing.bps() < SLOW_BPS { 1.0 } else { 2.0 };
         let bytes = (self.pacing.bytes_per_sec() / QUANTA_PER_S).min(MAX_QUANTUM_BYTES);
         (bytes / self.mss_bytes).floor().max(least).min(MAX_QUANTUM_PACKETS)
     }
 
-    /// `gain` bandwidth-delay products, whole packets.
+    /// Returns `gain` bandwidth-delay products, whole packets.
     fn bdp(&self, bps: u64, gain: f64) -> f64 {
         self.min_rtt.map_or(INITIAL_CWND, |min_rtt| {
             (gain * bps as f64 / 8.0 * min_rtt.as_secs_f64() / self.mss_bytes).ceil()
         })
     }
 
-    /// Room for bursts on both ends, an even number for receivers that acknowledge every other packet, and enough to
-    /// probe with a tiny BDP.
+    /// Adds room for bursts on both ends. The result is even, for receivers that acknowledge every other packet, and
+    /// allows a probe of a tiny BDP.
     fn with_quanta(&self, packets: f64) -> f64 {
         let padded = (packets + 3.0 * self.send_quantum()).ceil();
         let even = 2.0 * (padded / 2.0).ceil();
         if self.mode == Mode::ProbeBw && self.cycle_index == 0 { even + 2.0 } else { even }
     }
 
-    /// Packets in flight that a pacing gain of `gain` leads to.
+    /// Returns the packets in flight that a pacing gain of `gain` leads to.
     pub(super) fn in_flight_at(&self, bps: u64, gain: f64) -> f64 {
         self.with_quanta(self.bdp(bps, gain))
     }
 
-    /// Keeps track of the pacer: `bytes` have left.
+    /// Updates the pacer's state after the departure of `bytes`.
     pub(super) fn note_departure(&mut self, now: Time, bytes: u32) {
         let quantum = self.pacing.time_for((self.send_quantum() * self.mss_bytes) as u64);
         let next = self.departure.max(now) + self.pacing.time_for(u64::from(bytes));
         self.departure = next.min(now + quantum);
     }
 
-    /// Packets of `in_flight_bytes` that will be in the network when the next packet leaves, with the quantum that leaves
-    /// then if the flight is to grow (Linux: `bbr_packets_in_net_at_edt`).
+    /// Returns how many packets of `in_flight_bytes` will be in the network when the next packet leaves. If the flight
+    /// is to grow, the next quantum counts, too (Linux: `bbr_packets_in_net_at_edt`).
     pub(super) fn in_flight_at_departure(&self, now: Time, in_flight_bytes: u64) -> f64 {
         let delivered = (self.packets_per_s() * (self.departure.max(now) - now).as_secs_f64()).floor();
         let leaving = if self.pacing_gain() > 1.0 { self.send_quantum() } else { 0.0 };
         (self.window.in_packets(in_flight_bytes) + leaving - delivered).max(0.0)
     }
 
-    /// Remembers the window at the start of recovery or `PROBE_RTT`, but none that these have already cut.
+    /// Saves the window at the start of recovery or `PROBE_RTT`, unless one of them has already reduced it.
     pub(super) fn save_cwnd(&mut self) {
         self.prior_cwnd = if self.recovery.state == State::Open && self.mode != Mode::ProbeRtt {
             self.window.packets
@@ -181,8 +181,8 @@ impl Bbr {
         }
     }
 
-    /// Losses leave the window at once; entering recovery conserves packets for a round, leaving it restores. What happens
-    /// within recovery is neither (Linux: `bbr_set_cwnd_to_recover_or_restore`).
+    /// Follows recovery: losses reduce the window at once, entering recovery conserves packets for a round, and leaving
+    /// it restores the window. An event within recovery does neither (Linux: `bbr_set_cwnd_to_recover_or_restore`).
     fn follow_recovery(&mut self, ack: &Ack<'_>, acked: f64) {
         let before = self.recovery.state;
         let now = self.recovery.next(ack);

@@ -1,11 +1,11 @@
-//! The documented constants of BBR v1 as parameters.
+//! Documented constants of BBR v1 as parameters.
 
 use crate::{Parameter, Parameters};
 use units::Span;
 
-/// Linux's 2885/1000 (2 / ln 2) in its fixed-point arithmetic: 739/256.
+/// Startup gain: Linux's 2885/1000 (2 / ln 2) in fixed-point arithmetic: 739/256.
 const HIGH_GAIN: f64 = 739.0 / 256.0;
-/// 1000/2885 in the same arithmetic: 88/256.
+/// Drain gain: 1000/2885 in the same fixed-point arithmetic: 88/256.
 const DRAIN_GAIN: f64 = 88.0 / 256.0;
 
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -70,7 +70,7 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     Parameter::flag("extra_acked", true, "Widen the window by the measured ACK aggregation (Linux 5.1)."),
 ];
 
-/// The parameters that are read again and again.
+/// Parameters that are read repeatedly.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
     pub(super) startup_gain: f64,
@@ -80,7 +80,7 @@ pub(super) struct Settings {
     pub(super) probe_down_gain: f64,
     pub(super) min_rtt_window: Span,
     pub(super) probe_rtt_time: Span,
-    /// Packets.
+    /// Minimum window, packets.
     pub(super) min_cwnd: f64,
     pub(super) full_bw_growth: f64,
     pub(super) full_bw_rounds: u32,

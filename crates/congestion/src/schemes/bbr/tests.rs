@@ -8,12 +8,12 @@ const DRAIN: f64 = 1.0;
 const PROBE_BW: f64 = 2.0;
 const PROBE_RTT: f64 = 3.0;
 
-/// A driver whose every ACK is a round of its own, without the allowance for ACK aggregation.
+/// Returns a driver for which every ACK is a round, without the allowance for ACK aggregation.
 fn driver() -> Driver {
     Driver::new(&ENTRY, &[("extra_acked", "off")])
 }
 
-/// One round that delivers one packet at `mbps`, an RTT after the previous one.
+/// Runs one round that delivers one packet at `mbps`, an RTT after the previous one.
 fn round(driver: &mut Driver, mbps: f64) {
     driver.now += driver.rtt;
     driver.rate = Some(Rate::from_mbps(mbps));
@@ -21,13 +21,13 @@ fn round(driver: &mut Driver, mbps: f64) {
     driver.ack(1);
 }
 
-/// Another ACK of the same round.
+/// Delivers another ACK of the same round.
 fn ack_within_round(driver: &mut Driver) {
     driver.prior_delivered_bytes = Some(0);
     driver.ack(1);
 }
 
-/// A driver in `PROBE_BW` at 10 Mbit/s with 125 packets in flight.
+/// Returns a driver in `PROBE_BW` at 10 Mbit/s with 125 packets in flight.
 fn probing() -> Driver {
     let mut driver = driver();
     driver.in_flight_packets = 125.0;
@@ -85,8 +85,8 @@ fn drain_ends_when_one_bdp_is_in_flight() {
     driver.in_flight_packets = 300.0;
     (0..4).for_each(|_| round(&mut driver, 10.0));
     assert_eq!(driver.field("mode"), DRAIN);
-    // 125 packets and 3 quanta of 3: the pacing rate is still STARTUP's, 10 * 2.887 * 0.99 = 28.6 Mbit/s, until the
-    // next ACK paces at 0.34375 * 9.9 = 3.4 Mbit/s, where a quantum is 2 packets: 125 + 6, rounded up to 132.
+    // 125 packets and 3 quanta of 3: the pacing rate is still STARTUP's, 10 * 2.887 * 0.99 = 28.6 Mbit/s. The next ACK
+    // paces at 0.34375 * 9.9 = 3.4 Mbit/s. Then a quantum is 2 packets: 125 + 6, rounded up to 132.
     round(&mut driver, 10.0);
     driver.in_flight_packets = 133.0;
     ack_within_round(&mut driver);
@@ -113,8 +113,8 @@ fn the_gain_cycle_is_up_down_and_six_times_level() {
         driver.now += Span::from_ms(1); // a phase lasts longer than one minimum RTT
         round(&mut driver, 10.0);
     }
-    // Up lasts until 1.25 BDP are in flight: 157 + 6 = 163, even 164, 2 more in this phase. The ACK takes out one, the
-    // two packets of the quantum that leaves next count.
+    // Up lasts until 1.25 BDP are in flight: 157 + 6 = 163, even 164, and 2 more in this phase. The ACK removes one
+    // packet; the two packets of the quantum that leaves next count.
     driver.now += Span::from_ms(1);
     driver.in_flight_packets = 162.0;
     round(&mut driver, 10.0);
@@ -122,7 +122,7 @@ fn the_gain_cycle_is_up_down_and_six_times_level() {
     driver.in_flight_packets = 163.0;
     round(&mut driver, 10.0);
     assert_eq!(driver.field("pacing_gain"), 0.75);
-    // Down ends early once the queue is gone: 131 + 1 acked are 132.
+    // Down ends early once the queue is gone: 131 in flight and 1 acknowledged are 132.
     driver.in_flight_packets = 131.0;
     driver.now += Span::from_ms(10);
     ack_within_round(&mut driver);
@@ -161,7 +161,7 @@ fn the_cycle_starts_in_any_phase_but_the_draining_one() {
         seen[bbr.cycle_index as usize] += 1;
     }
     assert_eq!(seen[1], 0);
-    // 700 draws over seven phases: 100 each, standard deviation 9.3; the bounds are five of them.
+    // 700 draws over seven phases give 100 each, with a standard deviation of 9.3; the bounds are five deviations.
     assert!(
         seen.iter().enumerate().all(|(phase, count)| phase == 1 || (54..146).contains(count)),
         "{seen:?}"
@@ -183,7 +183,7 @@ fn the_window_is_two_bdp_and_three_quanta() {
 #[test]
 fn pacing_stays_one_percent_below_the_bandwidth_and_bursts_are_a_millisecond() {
     let mut driver = driver();
-    // No RTT known: 10 packets per ms at 2.887 x 0.99 are 228.6 Mbit/s.
+    // Without an RTT, 10 packets per ms at 2.887 x 0.99 are 228.6 Mbit/s.
     assert!((driver.field("pacing_rate") - 80.0 * 739.0 / 256.0 * 0.99).abs() < 1e-5);
     driver.in_flight_packets = 300.0;
     (0..5).for_each(|_| round(&mut driver, 100.0));
@@ -202,7 +202,7 @@ fn pacing_stays_one_percent_below_the_bandwidth_and_bursts_are_a_millisecond() {
 fn the_first_rtt_sets_the_pacing_rate_from_the_window() {
     let mut driver = driver();
     round(&mut driver, 0.001);
-    // 10 packets of 8000 bit per 100 ms.
+    // The pacing rate starts from 10 packets of 8000 bit per 100 ms.
     assert!((driver.field("pacing_rate") - 0.8 * 739.0 / 256.0 * 0.99).abs() < 1e-5);
 }
 
@@ -310,7 +310,7 @@ fn an_episode_within_recovery_neither_restores_nor_conserves_again() {
     assert_eq!(driver.field("cwnd"), 6.0); // 5 in flight + 1 acknowledged
     round(&mut driver, 10.0);
     assert_eq!(driver.field("cwnd"), 7.0); // the first round is over
-    // The transport begins a new episode here; Linux stays in the recovery that it is in.
+    // The transport begins a new episode here; Linux stays in its recovery.
     driver.lose(1, true);
     driver.lost_bytes = 1000;
     ack_within_round(&mut driver);
@@ -346,10 +346,10 @@ fn a_lost_retransmission_after_a_timeout_begins_recovery_and_other_losses_do_not
         driver.retransmission = retransmission;
         driver.lose(1, true);
         ack_within_round(&mut driver);
-        // The smallest window, or the 2 in flight and 1 acknowledged.
+        // The window is the minimum one, or the 2 in flight plus 1 acknowledged.
         assert_eq!(driver.field("cwnd"), expected);
         driver.in_recovery = false;
-        // Repaired when all five have arrived, or when the recovery ends.
+        // The loss is repaired when all five have arrived, or when the recovery ends.
         (0..acks).for_each(|_| ack_within_round(&mut driver));
         assert_eq!(driver.field("cwnd"), before + 1.0);
     }
@@ -357,8 +357,8 @@ fn a_lost_retransmission_after_a_timeout_begins_recovery_and_other_losses_do_not
 
 #[test]
 fn drain_ends_by_what_is_in_flight_when_the_next_packet_leaves() {
-    // 132 packets end the phase. At 0.34375 * 9.9 Mbit/s a quantum of two packets takes 4.7 ms, in which the link
-    // delivers 5.8 packets of 10 Mbit/s: five whole ones less are in flight by then.
+    // 132 packets end the phase. At 0.34375 * 9.9 Mbit/s a quantum of two packets takes 4.7 ms. In this time the link
+    // delivers 5.8 packets at 10 Mbit/s, so five whole packets fewer are in flight by then.
     for (in_flight, mode) in [(138.0, DRAIN), (137.0, PROBE_BW)] {
         let mut driver = driver();
         driver.in_flight_packets = 300.0;
@@ -391,12 +391,12 @@ fn a_timeout_restarts_from_one_packet_and_gives_the_window_back_once_repaired() 
 fn a_policed_rate_replaces_the_bandwidth_and_stops_probing() {
     let mut driver = probing();
     for _ in 0..12 {
-        // A quarter of what is sent is lost: the driver delivers 1000 B per round, and loses as much.
+        // A quarter of the sent packets is lost: the driver delivers 1000 B per round, and loses as much.
         driver.lose(1, false);
         driver.lost_bytes = 1000;
         round(&mut driver, 10.0);
     }
-    // 1000 B per 100 ms.
+    // The policed rate is 1000 B per 100 ms.
     assert!((driver.field("lt_bw") - 0.08).abs() < 1e-9);
     assert_eq!((driver.field("bw"), driver.field("pacing_gain")), (0.08, 1.0));
 }
@@ -409,7 +409,7 @@ fn ack_aggregation_widens_the_window_unless_switched_off() {
         (0..4).for_each(|_| round(&mut driver, 10.0));
         driver.now += Span::from_ms(1);
         driver.prior_delivered_bytes = Some(0);
-        // 40 packets in 1 ms where 1.25 were expected, several times over.
+        // 40 packets arrive in 1 ms, several times; 1.25 were expected.
         (0..20).for_each(|_| driver.ack(40));
         driver.field("cwnd")
     };

@@ -1,11 +1,11 @@
-//! What differs by the rules of Linux, from google/bbr@001a430, `net/ipv4/tcp_bbr.c`; each sequence also says what the
-//! draft makes of it. Numbers are as in the draft's tests.
+//! Tests of Linux's rules where they differ, from google/bbr@001a430, `net/ipv4/tcp_bbr.c`; each sequence also tests
+//! the draft's result. Numbers are as in the draft's tests.
 
 use super::tests::*;
 use super::*;
 use crate::testing::Driver;
 
-/// The parameters of the scheme `bbr3-linux`.
+/// Parameters of the scheme `bbr3-linux`.
 const LINUX: [(&str, &str); 8] = [
     ("rules", "linux"),
     ("startup_pacing_gain", "2.7734375"),
@@ -80,7 +80,7 @@ fn the_bound_is_in_whole_packets_and_not_below_the_flight_before_the_lost_packet
     driver.in_recovery = true;
     driver.lose(3, true);
     assert_eq!(state(&driver), DOWN);
-    // 119 before; a budget of ceil(119 * 5 / 256) = 3, less the 2 that were lost before: 1 * 256 / 251, rounded down.
+    // 119 packets before, and a budget of ceil(119 * 5 / 256) = 3, less the 2 lost before: 1 * 256 / 251, rounded down.
     assert_eq!(driver.field("inflight_longterm"), 120.0);
 }
 
@@ -150,12 +150,13 @@ fn a_burst_is_of_whole_packets_and_larger_where_the_rtt_is_short() {
     let mut driver = linux();
     driver.in_flight_packets = 10_000.0;
     (0..5).for_each(|_| round(&mut driver, 100.0));
-    // 0.99 * 0.34375 * 100 Mbit/s are 4,253,906 bytes/s; a 1024th of it are 4 packets of 1000 bytes and a part.
+    // 0.99 * 0.34375 * 100 Mbit/s are 4,253,906 bytes/s. A 1024th of it are 4 packets of 1000 bytes and a fraction.
     assert_eq!(driver.control().burst_bytes, 4000);
     let mut near_by = linux();
     near_by.rtt = Span::from_us(1100);
     round(&mut near_by, 1.0);
-    // 2.7734375 * 0.99 * 10,000 bytes in 1.1 ms: 24,375 a 1024th of a second, and a quarter of 64 KB for twice 512 us.
+    // 2.7734375 * 0.99 * 10,000 bytes in 1.1 ms give 24,375 bytes in a 1024th of a second. An RTT of twice 512 us adds
+    // a quarter of 64 KB.
     assert_eq!(near_by.control().burst_bytes, 40_000);
 }
 

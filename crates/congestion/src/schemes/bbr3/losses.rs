@@ -1,22 +1,22 @@
-//! What losses do: they end probes, set the long-term bound, and can turn out never to have happened.
+//! Effects of losses: they end probes and set the long-term bound; a spurious episode is undone.
 
 use super::model::ShortTerm;
 use super::{Bbr3, State};
 use crate::{Ack, AckedPacket};
 use units::Time;
 
-/// What to go back to if a loss episode was spurious.
+/// State to restore if a loss episode was spurious.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Undo {
-    /// The state that the losses ended.
+    /// State that the losses ended.
     pub(super) state: Option<State>,
     short_term: ShortTerm,
-    /// Packets.
+    /// Long-term bound, packets.
     inflight_longterm: f64,
 }
 
 impl Default for Undo {
-    /// Nothing to go back to.
+    /// Returns an undo that restores nothing.
     fn default() -> Self {
         Self { state: None, short_term: ShortTerm { bps: 0.0, in_flight: 0.0 }, inflight_longterm: 0.0 }
     }
@@ -55,7 +55,7 @@ impl Bbr3 {
         }
     }
 
-    /// Whether what was in flight with the newest acknowledged packet lost too much since.
+    /// Returns true if too much was lost since the newest acknowledged packet left, relative to its flight.
     pub(super) fn is_inflight_too_high(&self, ack: &Ack<'_>) -> bool {
         let newest = ack.newest();
         let lost = self.lost_bytes.saturating_sub(newest.lost_at_send_bytes);
@@ -78,7 +78,7 @@ impl Bbr3 {
         if lost <= threshold * in_flight {
             return;
         }
-        // How much of this packet (a burst, in the draft's model) still fitted.
+        // The bound is the part of this packet (a burst, in the draft's model) that still fitted.
         let size = self.window.in_packets(u64::from(packet.bytes));
         let before = (in_flight - size).max(0.0);
         let budget = threshold * before;
@@ -97,8 +97,8 @@ impl Bbr3 {
         }
     }
 
-    /// By Linux' rules a timeout is the loss of all packets in flight, and the short-term bound begins at the window before
-    /// it.
+    /// Handles a timeout by Linux' rules: all packets in flight count as lost, and the short-term bound begins at the
+    /// window before the timeout.
     pub(super) fn lose_all(&mut self, now: Time, in_flight_bytes: u64) {
         if !self.settings.linux || in_flight_bytes == 0 {
             return;
@@ -115,7 +115,7 @@ impl Bbr3 {
         }
     }
 
-    /// A probe with `in_flight` packets lost too much, or was marked too often; one reaction per probe.
+    /// Handles a probe with `in_flight` packets that lost too much or was marked too often; once per probe.
     pub(super) fn on_inflight_too_high(&mut self, now: Time, in_flight: f64) {
         self.probe.prev_too_high = true;
         self.probe.is_sample = false;

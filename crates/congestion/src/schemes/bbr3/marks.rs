@@ -1,34 +1,34 @@
-//! CE marks, with the parameter `ecn`: the response of Linux's version 3, for the draft has none.
+//! Response to CE marks, with the parameter `ecn`: that of Linux's version 3, because the draft has none.
 //!
-//! Source: google/bbr@001a430, `net/ipv4/tcp_bbr.c`. Once per round the moving average `alpha` of the marked share is
-//! updated; outside of probes the short-term bound on what is in flight loses `alpha / 3` in rounds with marks; a probe
-//! ends, and Startup after two rounds, where more than half of the packets were marked. Paths of more than 5 ms do not
-//! take part: their marks are those of classic queues. The marked share of a probe is that of whole rounds here; Linux
-//! looks at each rate sample's.
+//! Source: google/bbr@001a430, `net/ipv4/tcp_bbr.c`. The moving average `alpha` of the marked fraction is updated once
+//! per round. Outside of probes the short-term bound on the flight loses `alpha / 3` in rounds with marks. If more than
+//! half of the packets were marked, a probe ends; Startup ends after two such rounds. Paths of more than 5 ms do not
+//! respond: their marks come from classic queues. Here the marked fraction of a probe covers whole rounds; Linux uses
+//! the fraction of each rate sample.
 
 use super::{Bbr3, State};
 use crate::Ack;
 use units::Span;
 
 const ALPHA_GAIN: f64 = 1.0 / 16.0;
-/// Share of `alpha` that a bound loses.
+/// Part of `alpha` by which a bound is reduced.
 const FACTOR: f64 = 1.0 / 3.0;
-/// Marked share of a round above which too much is in flight.
+/// Marked fraction of a round above which too much is in flight.
 const THRESHOLD: f64 = 0.5;
 const STARTUP_ROUNDS: u32 = 2;
 const MAX_RTT: Span = Span::from_ms(5);
 
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Marks {
-    /// Whether the smallest RTT was once short enough.
+    /// True if the minimum RTT was once short enough.
     is_eligible: bool,
     pub(super) alpha: f64,
-    /// Marked share of the last whole round.
+    /// Marked fraction of the last whole round.
     share: f64,
-    /// Of the present round, packets.
+    /// Counts of the present round, packets.
     delivered: f64,
     marked: f64,
-    /// Since the short-term bounds were last adapted.
+    /// True if marks have come since the short-term bounds were last adapted.
     pub(super) in_round: bool,
     startup_rounds: u32,
 }
@@ -51,12 +51,12 @@ impl Marks {
         self.in_round |= packets > 0;
     }
 
-    /// Whether the last round says that too much is in flight.
+    /// Returns true if, by the marks of the last round, too much is in flight.
     pub(super) fn is_inflight_too_high(&self) -> bool {
         self.is_eligible && self.share > THRESHOLD
     }
 
-    /// What is left of a bound after a round with marks; `None` where they say nothing.
+    /// Returns the factor for a bound after a round with marks; `None` if the marks have no effect.
     pub(super) fn kept(&self) -> Option<f64> {
         (self.is_eligible && self.in_round).then_some(1.0 - self.alpha * FACTOR)
     }

@@ -1,26 +1,30 @@
-//! BBR version 3: paces at the measured bandwidth within bounds on what may be in flight that it learns from losses.
+//! BBR version 3: paces at the measured bandwidth, within bounds on the flight that it learns from losses.
 //!
-//! Source: draft-ietf-ccwg-bbr (ietf-wg-ccwg/draft-ietf-ccwg-bbr@4ce5e87d), whose names are used; with the parameter
-//! `rules` those of Linux's version 3 (google/bbr@001a430, `net/ipv4/tcp_bbr.c`) hold where they differ, which
-//! `settings.linux` asks. Read this overview and the life of an ACK first (`mod.rs`), then the model (`model.rs`),
-//! Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe (`probe_bw.rs`), losses and their undoing
-//! (`losses.rs`), and what may be sent (`sending.rs`).
+//! Source: draft-ietf-ccwg-bbr (ietf-wg-ccwg/draft-ietf-ccwg-bbr@4ce5e87d), with its names. The parameter `rules`
+//! selects those of Linux's version 3 (google/bbr@001a430, `net/ipv4/tcp_bbr.c`) where they differ; the code tests
+//! `settings.linux`. Read this overview and the life of an ACK first (`mod.rs`). Then read the model (`model.rs`),
+//! Startup, Drain and `ProbeRTT` (`phases.rs`), the bandwidth probe (`probe_bw.rs`), losses and their undo
+//! (`losses.rs`), and the limits (`sending.rs`).
 //!
-//! What differs from version 1 ([`crate::schemes::bbr`]): probing every 2 to 3 s instead of every 8 RTTs; a long-term bound on
-//! what is in flight (`inflight_longterm`, where a probe lost more than 2 %), approached carefully and left 15 % below
-//! while cruising; short-term bounds on rate and flight after losses outside of probes; `ProbeRTT` twice as often at half
-//! a BDP.
+//! Differences from version 1 ([`crate::schemes::bbr`]):
+//!
+//! - It probes every 2 to 3 s instead of every 8 RTTs.
+//! - It has a long-term bound on the flight (`inflight_longterm`), the flight at which a probe lost more than 2 %. It
+//!   approaches this bound carefully and stays 15 % below it while cruising.
+//! - It has short-term bounds on rate and flight after losses outside of probes.
+//! - `ProbeRTT` comes twice as often, at half a BDP.
 //!
 //! Choices and deviations:
-//! - losses do not carry the mark "application-limited" of their packet: the latest sample's is used;
-//! - what a probe carries is compared with the newest acknowledged packet's flight, as in the draft; without a delivery
-//!   rate sample an ACK changes neither rounds nor bandwidth;
-//! - what an undo goes back to is saved once per loss episode, as in Linux; the draft saves again at the first loss of
-//!   every round, also right after a probe ended on loss, and would forget that there was a probe;
-//! - "in recovery for a full round" is Linux's test: the round that began with the first loss ends within recovery;
-//! - after a timeout the saved window comes back when as much was delivered as the timeout declared lost;
-//! - BBR does its own recovery: the transport must not apply PRR. CE marks are ignored unless the parameter `ecn` is
-//!   on (`marks.rs`): the draft has no ECN, Linux's version 3 uses it below 5 ms of RTT alone.
+//!
+//! - Losses do not carry the mark "application-limited" of their packet; the latest sample's mark is used.
+//! - The load of a probe is the newest acknowledged packet's flight, as in the draft. An ACK without a delivery rate
+//!   sample changes neither rounds nor bandwidth.
+//! - The state for an undo is saved once per loss episode, as in Linux. The draft saves it again at the first loss of
+//!   every round, also right after a probe ended on loss, and would forget that there was a probe.
+//! - "In recovery for a full round" is Linux's test: the round that began with the first loss ends within recovery.
+//! - After a timeout the saved window is restored when as much was delivered as the timeout declared lost.
+//! - BBR does its own recovery: the transport must not apply PRR. CE marks are ignored unless the parameter `ecn` is on
+//!   (`marks.rs`). The draft has no ECN; Linux's version 3 uses it only below 5 ms of RTT.
 //!
 //! Expected: a lone flow gets 0.98 of the link with little queue; with shallow buffers at most about 2 % is lost.
 
@@ -49,7 +53,7 @@ use probe_bw::Probe;
 use settings::Settings;
 use units::{Rate, Rng, Span, Time};
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "bbr3",
     summary: "BBR version 3 (draft-ietf-ccwg-bbr)",
@@ -60,18 +64,18 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(Bbr3::new(parameters, start))),
 };
 
-/// The discriminants are the values of the field `state`.
+/// State of the algorithm; the discriminants are the values of the field `state`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum State {
     Startup = 0,
     Drain = 1,
-    /// Of `ProbeBW`: below the bandwidth, until the queue is gone and headroom is free.
+    /// Phase of `ProbeBW` below the bandwidth, until the queue is gone and headroom is free.
     Down = 2,
-    /// Of `ProbeBW`: at the bandwidth.
+    /// Phase of `ProbeBW` at the bandwidth.
     Cruise = 3,
-    /// Of `ProbeBW`: one round at the bandwidth without short-term bounds, to fill the pipe before the probe.
+    /// Phase of `ProbeBW` that fills the pipe before the probe: one round at the bandwidth without short-term bounds.
     Refill = 4,
-    /// Of `ProbeBW`: above the bandwidth.
+    /// Phase of `ProbeBW` above the bandwidth.
     Up = 5,
     ProbeRtt = 6,
 }
@@ -86,7 +90,7 @@ impl State {
 struct Bbr3 {
     settings: Settings,
     mss_bytes: f64,
-    /// Packets.
+    /// Initial window, packets.
     initial_window: f64,
     rng: Rng,
     state: State,
@@ -96,22 +100,22 @@ struct Bbr3 {
     lost_bytes: u64,
     round_count: u64,
     round_start: bool,
-    /// The round ends when a packet sent at this delivered count is acknowledged.
+    /// Delivered count at the end of the round: the round ends when a packet sent at this count is acknowledged.
     next_round_delivered: u64,
-    /// The present ACK's.
+    /// Sample of the present ACK.
     sample: Option<Sample>,
-    /// Whether the newest sample was application-limited.
+    /// True if the newest sample was application-limited.
     app_limited: bool,
-    /// Whether the application limited the sender at the last ACK.
+    /// True if the application limited the sender at the last ACK.
     app_idle: bool,
 
-    // The model.
+    // Model of the path.
     max_bw: MaxBandwidth,
     min_rtt: MinRtt,
     extra_acked: ExtraAcked,
     latest: Latest,
     short_term: ShortTerm,
-    /// Most packets in flight that probing has found safe; infinite until a probe lost too much.
+    /// Maximum safe flight found by probing, packets; infinite until a probe lost too much.
     inflight_longterm: f64,
     full_bps: f64,
     full_bw_count: u32,
@@ -122,18 +126,18 @@ struct Bbr3 {
     loss_round_delivered: u64,
     loss_round_start: bool,
     loss_in_round: bool,
-    /// Ranges of packet numbers lost in this round, and the number that would continue the last one.
+    /// Number of separate ranges of packets lost in this round, and the number that would continue the last range.
     lost_ranges: u32,
     next_in_lost_range: u64,
-    /// ACKs of this round that told of losses.
+    /// Number of ACKs in this round that reported losses.
     loss_events: u32,
     undo: Undo,
     in_recovery: bool,
     marks: Marks,
-    /// After a timeout, until this much has been delivered.
+    /// Delivered count at which the state after a timeout ends.
     timeout_until: Option<u64>,
 
-    // The state machine.
+    // State machine.
     drain_start_round: u64,
     probe: Probe,
     rounds_since_probe: u64,
@@ -142,12 +146,12 @@ struct Bbr3 {
     limited: (u64, u64),
     idle_restart: bool,
 
-    // What may be sent.
+    // Limits of sending.
     window: Window,
-    /// Window to go back to after recovery or `ProbeRTT`, packets.
+    /// Window to restore after recovery or `ProbeRTT`, packets.
     prior_cwnd: f64,
     pacing: Rate,
-    /// When the pacer lets the next packet go.
+    /// Time at which the pacer releases the next packet.
     next_departure: Time,
     has_seen_rtt: bool,
 }
@@ -201,7 +205,7 @@ impl Bbr3 {
             next_departure: start.now,
             has_seen_rtt: false,
         };
-        // Before the first RTT sample an RTT of 1 ms is assumed.
+        // Before the first RTT sample, the RTT counts as 1 ms.
         bbr.pacing = bbr.initial_pacing(Span::from_ms(1));
         bbr
     }
@@ -224,7 +228,7 @@ impl Controller for Bbr3 {
         self.idle_restart = true;
         self.extra_acked.restart(event.now);
         if self.state.is_probe_bw() {
-            // Restart at the estimated rate, neither probing nor draining.
+            // Sending restarts at the estimated rate, neither probing nor draining.
             self.set_pacing(1.0);
         } else if self.state == State::ProbeRtt {
             self.try_end_probe_rtt(event.now);
@@ -232,7 +236,7 @@ impl Controller for Bbr3 {
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
-        // Linux saves what the losses have left.
+        // Linux saves the state after the losses.
         if self.settings.linux {
             loss.packets.iter().for_each(|packet| self.on_lost_packet(loss.now, packet));
         }
@@ -290,7 +294,7 @@ impl Controller for Bbr3 {
         self.lose_all(timeout.now, timeout.in_flight_before_bytes);
         self.in_recovery = false;
         self.timeout_until = Some(self.delivered_bytes + timeout.in_flight_before_bytes);
-        // Little goes out to see what the path still carries.
+        // A small window tests the path's capacity.
         self.window.packets = timeout.window_packets();
     }
 

@@ -1,5 +1,5 @@
-//! What BBR believes about the path: rounds, bandwidth, minimum RTT, ACK aggregation, and the short-term bounds that
-//! losses outside of probing leave behind.
+//! Model of the path: rounds, bandwidth, minimum RTT, ACK aggregation, and the short-term bounds after losses outside
+//! of probing.
 
 use super::settings::Settings;
 use super::{Bbr3, State};
@@ -7,7 +7,7 @@ use crate::Ack;
 use crate::parts::WindowedMax;
 use units::{Span, Time};
 
-/// What one ACK says, in packets and bit/s.
+/// Delivery-rate sample of one ACK, in packets and bit/s.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sample {
     pub(super) bps: f64,
@@ -18,7 +18,7 @@ pub(super) struct Sample {
     pub(super) app_limited: bool,
 }
 
-/// Largest delivery rate of this and of the previous `ProbeBW` cycle, bit/s.
+/// Maximum delivery rate of this and of the previous `ProbeBW` cycle, bit/s.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct MaxBandwidth {
     cycles: [f64; 2],
@@ -33,7 +33,7 @@ impl MaxBandwidth {
         self.cycles[1] = self.cycles[1].max(bps);
     }
 
-    /// A cycle ends. One without any sample does not count, or the estimate would be lost.
+    /// Ends a cycle. A cycle without any sample does not count, because the estimate would be lost.
     pub(super) fn advance(&mut self) {
         if self.cycles[1] > 0.0 {
             self.cycles = [self.cycles[1], 0.0];
@@ -41,7 +41,7 @@ impl MaxBandwidth {
     }
 }
 
-/// Excess of what came acknowledged over what the bandwidth explains, packets.
+/// Excess of acknowledged packets over the number that the bandwidth explains, packets.
 #[derive(Clone, Debug)]
 pub(super) struct ExtraAcked {
     since: Time,
@@ -50,12 +50,12 @@ pub(super) struct ExtraAcked {
     halves: Halves,
 }
 
-/// Linux' maximum: of the present window of rounds and of the one before it.
+/// Linux' maximum, over the present window of rounds and the previous one.
 #[derive(Clone, Copy, Debug, Default)]
 struct Halves {
     present: f64,
     previous: f64,
-    /// Rounds of the present window.
+    /// Number of rounds in the present window.
     rounds: u64,
 }
 
@@ -74,23 +74,23 @@ impl ExtraAcked {
         Self { since: Time::ZERO, acked: 0.0, max: WindowedMax::new(1), halves: Halves::default() }
     }
 
-    /// Sending restarts after idleness.
+    /// Handles a restart after idleness.
     pub(super) fn restart(&mut self, now: Time) {
         self.since = now;
         self.acked = 0.0;
     }
 
-    /// Packets to add to the window.
+    /// Returns the number of packets to add to the window.
     pub(super) fn get(&self) -> f64 {
         self.max.get().unwrap_or(self.halves.present.max(self.halves.previous))
     }
 }
 
-/// The largest delivery of one round, kept until a loss makes it a bound.
+/// Maximum delivery of one round, kept until a loss turns it into a bound.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Latest {
     pub(super) bps: f64,
-    /// Packets.
+    /// Packets in flight.
     pub(super) in_flight: f64,
 }
 
@@ -98,7 +98,7 @@ pub(super) struct Latest {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ShortTerm {
     pub(super) bps: f64,
-    /// Packets.
+    /// Packets in flight.
     pub(super) in_flight: f64,
 }
 
@@ -106,15 +106,15 @@ impl ShortTerm {
     pub(super) const UNSET: Self = Self { bps: f64::INFINITY, in_flight: f64::INFINITY };
 }
 
-/// The two filters of the minimum RTT: a short one that schedules `ProbeRTT`, a long one that is used.
+/// Filters of the minimum RTT: a short one that schedules `ProbeRTT`, and a long one for the model.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct MinRtt {
     pub(super) rtt: Option<Span>,
     at: Time,
     probe_rtt: Option<Span>,
-    /// When `ProbeRTT`'s minimum was measured, or `ProbeRTT` last ended.
+    /// Time at which `ProbeRTT`'s minimum was measured, or `ProbeRTT` last ended.
     pub(super) probe_at: Time,
-    /// Whether `ProbeRTT` is due.
+    /// True if `ProbeRTT` is due.
     pub(super) is_probe_due: bool,
 }
 
@@ -123,7 +123,7 @@ impl MinRtt {
         Self { rtt: None, at: now, probe_rtt: None, probe_at: now, is_probe_due: false }
     }
 
-    /// The connection is set up, which took `rtt`; by Linux' rules the short filter begins with it as well.
+    /// Takes the RTT of the connection set-up. By Linux' rules the short filter begins with it as well.
     pub(super) fn begin(&mut self, now: Time, rtt: Span, settings: &Settings) {
         if settings.linux {
             self.update(now, Some(rtt), settings);
@@ -132,7 +132,8 @@ impl MinRtt {
         }
     }
 
-    /// An equal RTT makes the minimum fresh by Linux' rules only; those know RTTs in whole microseconds.
+    /// Adds an RTT sample. Only by Linux' rules, which have RTTs in whole microseconds, an equal RTT renews the
+    /// minimum.
     pub(super) fn update(&mut self, now: Time, rtt: Option<Span>, settings: &Settings) {
         self.is_probe_due = now > self.probe_at + settings.probe_rtt_interval;
         let Some(rtt) = rtt else { return };
@@ -157,13 +158,13 @@ impl Bbr3 {
             bps: sample.rate.bps() as f64,
             delivered: self.window.in_packets(sample.delivered_bytes),
             prior_delivered_bytes: sample.prior_delivered_bytes,
-            // What ProbeRTT lets through says nothing about the bandwidth.
+            // Packets sent at `ProbeRTT`'s small window do not measure the bandwidth.
             app_limited: sample.app_limited
                 || (self.limited.0..=self.limited.1).contains(&sample.prior_delivered_bytes),
         })
     }
 
-    /// Near the start of an ACK: the largest deliveries of the round, and whether a round with respect to losses ended.
+    /// Updates the maximum deliveries of the round near the start of an ACK, and ends a loss round if it is over.
     pub(super) fn update_latest(&mut self, ack: &Ack<'_>) {
         self.loss_round_start = false;
         let Some(sample) = self.sample else { return };
@@ -175,7 +176,7 @@ impl Bbr3 {
         }
     }
 
-    /// Near the end of an ACK: the next round begins with this sample.
+    /// Begins the next round with this sample, near the end of an ACK.
     pub(super) fn advance_latest(&mut self) {
         if let (true, Some(sample)) = (self.loss_round_start, self.sample) {
             self.latest = Latest { bps: sample.bps, in_flight: sample.delivered };
@@ -205,7 +206,8 @@ impl Bbr3 {
         }
     }
 
-    /// Once per round with losses, outside of probing: the bounds follow what was delivered, but by at most `beta`.
+    /// Adapts the bounds once per round with losses, outside of probing. They follow the deliveries, but fall by at
+    /// most the factor `beta`.
     pub(super) fn adapt_short_term(&mut self, ack: &Ack<'_>) {
         // By Linux' rules a loss that ended a probe counts in the round after it as well.
         self.loss_in_round |= self.settings.linux && self.sample.is_some() && ack.lost_bytes > 0;
@@ -255,8 +257,8 @@ impl Bbr3 {
         self.full_bw_now = false;
     }
 
-    /// The bandwidth has reached a plateau if it did not grow by a quarter for three rounds: from one round's first ACK
-    /// to the next one's, or, by Linux' rules, at no ACK.
+    /// Checks whether the bandwidth has reached a plateau: no growth by a quarter for three rounds. The draft compares
+    /// the first ACKs of rounds; by Linux' rules growth at any ACK counts.
     pub(super) fn check_full_bw(&mut self) {
         let Some(sample) = self.sample else { return };
         let is_looked_at = self.round_start || self.settings.linux;
@@ -278,12 +280,12 @@ impl Bbr3 {
         }
     }
 
-    /// Bandwidth in use, bit/s.
+    /// Returns the bandwidth in use, bit/s.
     pub(super) fn bps(&self) -> f64 {
         self.max_bw.get().min(self.short_term.bps)
     }
 
-    /// Bandwidth-delay product at `bps`, packets; the initial window before the first RTT sample.
+    /// Returns the bandwidth-delay product at `bps`, packets; the initial window before the first RTT sample.
     pub(super) fn bdp(&self, bps: f64) -> f64 {
         self.min_rtt.rtt.map_or(self.initial_window, |rtt| bps / 8.0 * rtt.as_secs_f64() / self.mss_bytes)
     }

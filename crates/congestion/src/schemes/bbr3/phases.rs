@@ -4,22 +4,22 @@ use super::{Bbr3, State};
 use crate::Ack;
 use units::Time;
 
-/// Rounds after which Drain ends even if the queue does not: the bandwidth was overestimated.
+/// Maximum number of rounds in Drain. If the queue lasts longer, the bandwidth was overestimated.
 const MAX_DRAIN_ROUNDS: u64 = 3;
 
-/// Progress of `ProbeRTT` once what is in flight has come down.
+/// Progress of `ProbeRTT` once the flight has come down.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ProbeRtt {
     /// Earliest end.
     done_at: Time,
-    /// Whether a round trip has passed since.
+    /// True if a round trip has passed since then.
     has_passed_round: bool,
 }
 
 impl Bbr3 {
-    /// Startup also ends if a full round in recovery lost too much, in several places.
+    /// Ends Startup if a full round in recovery lost too much, in several places.
     pub(super) fn check_startup_losses(&mut self, ack: &Ack<'_>) {
-        // Linux counts the ACKs that told of losses.
+        // Linux counts the ACKs that reported losses.
         self.loss_events += u32::from(ack.lost_bytes > 0);
         if !self.loss_round_start {
             return;
@@ -36,7 +36,7 @@ impl Bbr3 {
         }
     }
 
-    /// Startup has found more than the path holds.
+    /// Ends Startup: it has found more than the path holds.
     pub(super) fn leave_full_startup(&mut self) {
         self.full_bw_reached = true;
         let bdp = if self.settings.linux {
@@ -85,7 +85,7 @@ impl Bbr3 {
         self.idle_restart = false;
     }
 
-    /// Most packets in flight during `ProbeRTT`.
+    /// Returns the maximum number of packets in flight during `ProbeRTT`.
     pub(super) fn probe_rtt_cwnd(&self) -> f64 {
         self.bdp_times(self.settings.probe_rtt_cwnd_gain, self.bps()).max(self.settings.min_cwnd)
     }
@@ -112,7 +112,7 @@ impl Bbr3 {
         self.restore_cwnd();
         self.reset_short_term();
         if self.full_bw_reached {
-            // The clock of bandwidth probing starts anew; the queue is gone already.
+            // The clock of bandwidth probing restarts; the queue is gone already.
             self.start_down(now);
             self.start_cruise();
         } else {

@@ -1,43 +1,43 @@
-//! `ProbeBW`: down, cruise, refill, up, and the long-term bound on what is in flight.
+//! `ProbeBW`: down, cruise, refill, up, and the long-term bound on the flight.
 
 use super::model::{Latest, ShortTerm};
 use super::{Bbr3, State};
 use crate::Ack;
 use units::{Span, Time};
 
-/// Largest doubling of the long-term bound's slope.
+/// Maximum number of doublings of the long-term bound's slope.
 const MAX_UP_ROUNDS: u32 = 30;
 
-/// Which ACKs come in: of packets sent before, during or after a bandwidth probe.
+/// Kind of ACKs that arrive: for packets sent before, during or after a bandwidth probe.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,
-    /// Of what was sent before the probe, while the pipe is filled.
+    /// ACKs of packets sent before the probe, while the pipe is filled.
     Refilling,
-    /// Of what was sent before Up, in Up.
+    /// ACKs of packets sent before Up, in Up.
     Starting,
-    /// Of what Up sent.
+    /// ACKs of packets sent in Up.
     Feedback,
-    /// Of what Up sent, after it.
+    /// ACKs of packets sent in Up, after its end.
     Stopping,
 }
 
-/// Bookkeeping of the bandwidth probe.
+/// State of the bandwidth probe.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Probe {
     ack_phase: AckPhase,
-    /// Whether losses are the probe's: they have not been reacted to and were sent by it.
+    /// True if losses belong to the probe: it sent the lost packets, and there was no reaction yet.
     pub(super) is_sample: bool,
-    /// Whether the last probe lost too much.
+    /// True if the last probe lost too much.
     pub(super) prev_too_high: bool,
-    /// Whether the last probe ended as it reached the long-term bound, for caution.
+    /// True if the last probe ended for caution, when it reached the long-term bound.
     precautionary: bool,
-    /// Rounds spent in Up.
+    /// Number of rounds spent in Up.
     up_rounds: u32,
-    /// Packets acknowledged in Up towards the next packet of growth, and how many that takes.
+    /// Packets acknowledged in Up since the bound's last growth by a packet, and the number needed for the next growth.
     up_acked: f64,
     up_acked_per_packet: f64,
-    /// When Down began, and how long after it the next probe begins.
+    /// Beginning of Down, and the time from there to the next probe.
     cycle_start: Time,
     pub(super) wait: Span,
 }
@@ -57,19 +57,20 @@ impl Probe {
         }
     }
 
-    /// The probe is over as soon as the packets in flight are acknowledged.
+    /// Ends the probe as soon as the packets in flight are acknowledged.
     pub(super) fn stop_feedback(&mut self) {
         self.ack_phase = AckPhase::Stopping;
     }
 }
 
 impl Bbr3 {
-    /// Short-term bounds end.
+    /// Removes the short-term bounds.
     pub(super) fn reset_short_term(&mut self) {
         self.short_term = ShortTerm::UNSET;
     }
 
-    /// Forgets losses, marks and deliveries of this round: a probe caused them, so they say nothing about what follows.
+    /// Forgets losses, marks and deliveries of this round: a probe caused them, so they do not describe the time after
+    /// it.
     pub(super) fn reset_congestion_signals(&mut self) {
         self.loss_in_round = false;
         self.marks.in_round = false;
@@ -79,7 +80,7 @@ impl Bbr3 {
     pub(super) fn start_down(&mut self, now: Time) {
         self.reset_congestion_signals();
         self.probe.up_acked_per_packet = f64::INFINITY;
-        // Random, for mixing and fairness: 2 to 3 s, or as many rounds as Reno takes to find the bandwidth.
+        // The wait is random for mixing and fairness: 2 to 3 s, or the rounds that Reno takes to find the bandwidth.
         self.rounds_since_probe = self.rng.below(2);
         let spread_s = self.rng.uniform() * self.settings.probe_wait_spread_s;
         self.probe.wait = Span::from_secs_f64(self.settings.probe_wait_s + spread_s);
@@ -114,9 +115,9 @@ impl Bbr3 {
         self.raise_longterm_slope();
     }
 
-    /// Looks for a plateau from the present rate on.
+    /// Starts the search for a plateau from the present rate.
     fn restart_full_bw(&mut self) {
-        // An ACK without a sample says nothing new about the rate.
+        // An ACK without a sample has no new rate.
         let bps = self.sample.map_or(self.full_bps, |sample| sample.bps);
         self.reset_full_bw();
         self.full_bps = bps;
@@ -155,8 +156,8 @@ impl Bbr3 {
         }
     }
 
-    /// Follows the acknowledgements of a probe, and raises the long-term bound where it proved safe. Returns whether
-    /// that decided the next state.
+    /// Follows the acknowledgements of a probe, and raises the long-term bound if it proved safe. Returns true if this
+    /// decided the next state.
     fn adapt_longterm(&mut self, ack: &Ack<'_>) -> bool {
         if self.probe.ack_phase == AckPhase::Starting && self.round_start {
             self.probe.ack_phase = AckPhase::Feedback;
@@ -168,7 +169,7 @@ impl Bbr3 {
                 if self.sample.is_some_and(|sample| !sample.app_limited) {
                     self.max_bw.advance();
                 }
-                // A careful probe that went well is followed by a real one.
+                // After a careful probe without losses a real one follows.
                 if self.probe.precautionary && !self.probe.prev_too_high {
                     self.start_refill();
                     return true;
@@ -183,7 +184,7 @@ impl Bbr3 {
             return self.state == State::Down;
         }
         if self.is_inflight_too_high(ack) {
-            // By Linux' rules an ACK ends a probe too, not only a packet that is lost.
+            // By Linux' rules an ACK can end a probe, too, not only a lost packet.
             if self.settings.linux && self.probe.is_sample {
                 let carried = self.window.in_packets(ack.newest().in_flight_at_send_bytes);
                 self.on_inflight_too_high(ack.now, carried);
@@ -200,7 +201,7 @@ impl Bbr3 {
         false
     }
 
-    /// The long-term bound grows by 1, 2, 4, ... packets per round while it is what limits.
+    /// Raises the long-term bound by 1, 2, 4, ... packets per round while it limits the flight.
     fn probe_longterm_upward(&mut self, ack: &Ack<'_>) {
         if !self.is_limited_by_longterm(ack) {
             return;
@@ -232,7 +233,7 @@ impl Bbr3 {
         now > self.probe.cycle_start + self.probe.wait || self.rounds_since_probe as f64 >= rounds
     }
 
-    /// What Up and Down compare with: what is in flight, by Linux' rules before this ACK.
+    /// Returns the flight that Up and Down compare with; by Linux' rules the flight before this ACK.
     fn in_flight(&self, ack: &Ack<'_>) -> f64 {
         let bytes = if self.settings.linux { ack.in_flight_before_bytes } else { ack.in_flight_bytes };
         self.in_network(bytes, ack.now)
@@ -249,20 +250,20 @@ impl Bbr3 {
             return true;
         }
         if self.is_limited_by_longterm(ack) {
-            // The rate cannot grow because of the bound: no plateau of the path.
+            // The bound keeps the rate from growing, so this is not a plateau of the path.
             self.restart_full_bw();
             return false;
         }
         self.full_bw_now
     }
 
-    /// What should be in flight: the BDP unless congestion cut the window, packets.
+    /// Returns the target flight, packets: the BDP unless congestion cut the window.
     pub(super) fn target_inflight(&self) -> f64 {
         let bdp = if self.settings.linux { self.inflight(self.bps()) } else { self.bdp(self.bps()) };
         bdp.min(self.window.packets)
     }
 
-    /// The long-term bound less room for others; infinite while unset.
+    /// Returns the long-term bound less room for other flows; infinite while unset.
     pub(super) fn inflight_with_headroom(&self) -> f64 {
         if self.inflight_longterm.is_finite() {
             let headroom = self.whole(self.settings.headroom * self.inflight_longterm).max(1.0);

@@ -1,27 +1,27 @@
-//! What BBR allows: pacing rate, send quantum, window.
+//! Limits of BBR: pacing rate, send quantum, window.
 
 use super::{Bbr3, State};
 use crate::Ack;
 use units::{Rate, Span, Time};
 
-/// Largest send quantum, bytes.
+/// Maximum send quantum, bytes.
 const MAX_QUANTUM_BYTES: f64 = 65_536.0;
-/// Send quantum: 1 ms at the pacing rate.
+/// Number of send quanta per second: each is 1 ms at the pacing rate.
 const QUANTA_PER_S: f64 = 1000.0;
-/// Smallest send quantum, packets.
+/// Minimum send quantum, packets.
 const MIN_QUANTUM: f64 = 2.0;
-/// The same of Linux, which shifts by 10 bits, halves 64 KB for every 512 us of RTT and adds them, counts whole packets,
-/// and leaves room for headers.
+/// Constants of Linux's send quantum. Linux shifts by 10 bits, adds 64 KB halved for every 512 us of RTT, counts whole
+/// packets, and leaves room for headers.
 const LINUX_QUANTA_PER_S: f64 = 1024.0;
 const LINUX_HALVED_EVERY_US: u64 = 512;
 const LINUX_MAX_QUANTUM_BYTES: f64 = 65_536.0 - 1.0 - 320.0;
-/// Linux: the allowance for ACK aggregation is at most what the path carries in this time.
+/// Maximum allowance for ACK aggregation in Linux, as a time at the bandwidth.
 const LINUX_MAX_EXTRA: Span = Span::from_ms(100);
-/// Quanta that the two ends and the pacer may hold.
+/// Number of quanta that the two ends and the pacer may hold.
 const OFFLOAD_QUANTA: f64 = 3.0;
-/// Room for the probe itself, where the BDP is tiny, packets.
+/// Room for the probe itself if the BDP is tiny, packets.
 const UP_ALLOWANCE: f64 = 2.0;
-/// A bandwidth that rounds to nothing still lets something leave.
+/// Minimum rate: a bandwidth that rounds to nothing still lets packets leave.
 const SLOWEST: Rate = Rate::from_bps(1);
 
 impl Bbr3 {
@@ -50,7 +50,7 @@ impl Bbr3 {
         rate.mul_f64(self.settings.startup_pacing_gain * (1.0 - margin)).max(SLOWEST)
     }
 
-    /// Paces at `gain` times the bandwidth; before the pipe is full the rate only rises.
+    /// Sets the pacing rate to `gain` times the bandwidth; before the pipe is full the rate only rises.
     pub(super) fn set_pacing(&mut self, gain: f64) {
         let rate = Rate::from_bps_f64(self.bps() * gain * (1.0 - self.settings.pacing_margin));
         if self.full_bw_reached || rate > self.pacing {
@@ -66,7 +66,7 @@ impl Bbr3 {
         self.set_pacing(self.pacing_gain());
     }
 
-    /// Packets that leave back to back.
+    /// Returns the number of packets that leave back to back.
     pub(super) fn send_quantum(&self) -> f64 {
         if self.settings.linux {
             let halvings =
@@ -79,13 +79,13 @@ impl Bbr3 {
         (bytes / self.mss_bytes).max(MIN_QUANTUM)
     }
 
-    /// By Linux' rules numbers of packets are whole.
+    /// Returns a number of packets, which by Linux' rules is whole.
     pub(super) fn whole(&self, packets: f64) -> f64 {
         if self.settings.linux { packets.floor() } else { packets }
     }
 
-    /// `bytes` in flight as packets; by Linux' rules those that are in the network when the next burst may leave: less what
-    /// is delivered until then, and with that burst if the rate is above the bandwidth.
+    /// Converts `bytes` in flight to packets. By Linux' rules these are the packets in the network when the next burst
+    /// may leave. Deliveries until then do not count; the burst counts if the rate is above the bandwidth.
     pub(super) fn in_network(&self, bytes: u64, now: Time) -> f64 {
         let in_flight = self.window.in_packets(bytes);
         if !self.settings.linux {
@@ -97,29 +97,29 @@ impl Bbr3 {
         (in_flight + burst - delivered).max(0.0)
     }
 
-    /// A packet left: the pacer keeps the next one.
+    /// Updates the pacer's state after a departure.
     pub(super) fn note_departure(&mut self, now: Time, bytes: u32) {
         self.next_departure = self.next_departure.max(now) + self.pacing.time_for(u64::from(bytes));
     }
 
-    /// The least that keeps the pipe full in spite of bursts at both ends.
+    /// Returns at least the flight that keeps the pipe full in spite of bursts at both ends.
     fn with_budget(&self, packets: f64) -> f64 {
         let budget = packets.max(OFFLOAD_QUANTA * self.send_quantum()).max(self.settings.min_cwnd);
         if self.state == State::Up { budget + UP_ALLOWANCE } else { budget }
     }
 
-    /// `gain` BDPs of `bps`, packets; Linux rounds up.
+    /// Returns `gain` BDPs of `bps`, packets; Linux rounds up.
     pub(super) fn bdp_times(&self, gain: f64, bps: f64) -> f64 {
         let packets = gain * self.bdp(bps);
         if self.settings.linux { packets.ceil() } else { packets }
     }
 
-    /// Packets in flight at one BDP of `bps`.
+    /// Returns the packets in flight at one BDP of `bps`.
     pub(super) fn inflight(&self, bps: f64) -> f64 {
         self.with_budget(self.bdp_times(1.0, bps))
     }
 
-    /// Remembers the window at the start of recovery or `ProbeRTT`, but none that these have already cut.
+    /// Saves the window at the start of recovery or `ProbeRTT`, unless one of them has already reduced it.
     pub(super) fn save_cwnd(&mut self) {
         let is_cut = self.in_recovery || self.timeout_until.is_some() || self.state == State::ProbeRtt;
         self.prior_cwnd = if is_cut { self.prior_cwnd.max(self.window.packets) } else { self.window.packets };
@@ -129,7 +129,7 @@ impl Bbr3 {
         self.window.packets = self.window.packets.max(self.prior_cwnd);
     }
 
-    /// The saved window comes back at the end of recovery; the model's bounds hold all the same.
+    /// Restores the saved window at the end of recovery; the model's bounds still hold.
     pub(super) fn follow_recovery(&mut self, ack: &Ack<'_>) {
         let has_recovered = self.in_recovery && !ack.in_recovery;
         let has_restarted = self.timeout_until.is_some_and(|until| ack.delivered_bytes >= until);
@@ -174,7 +174,7 @@ impl Bbr3 {
         }
     }
 
-    /// The bounds that losses have set.
+    /// Applies the bounds that losses have set.
     fn bound_cwnd(&mut self) {
         let long_term = match self.state {
             State::Down | State::Refill | State::Up => self.inflight_longterm,

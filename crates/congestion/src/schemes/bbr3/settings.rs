@@ -1,9 +1,9 @@
-//! The documented constants of BBR version 3 as parameters.
+//! Documented constants of BBR version 3 as parameters.
 
 use crate::{Parameter, Parameters};
 use units::Span;
 
-/// 4 ln 2, rounded as in the draft.
+/// Startup pacing gain: 4 ln 2, rounded as in the draft.
 const STARTUP_PACING_GAIN: f64 = 2.77;
 
 pub(super) const PARAMETERS: &[Parameter] = &[
@@ -81,10 +81,10 @@ pub(super) const PARAMETERS: &[Parameter] = &[
     ),
 ];
 
-/// The parameters in the units of the controller.
+/// Parameters in the units of the controller.
 #[derive(Clone, Debug)]
 pub(super) struct Settings {
-    /// Whether Linux' rules hold where the draft has others.
+    /// True if Linux' rules replace the draft's where they differ.
     pub(super) linux: bool,
     pub(super) startup_pacing_gain: f64,
     pub(super) drain_pacing_gain: f64,
@@ -98,7 +98,7 @@ pub(super) struct Settings {
     pub(super) startup_full_loss_count: u32,
     pub(super) full_bw_growth: f64,
     pub(super) full_bw_rounds: u32,
-    /// Seconds.
+    /// Minimum wait between two probes, s.
     pub(super) probe_wait_s: f64,
     pub(super) probe_wait_spread_s: f64,
     pub(super) probe_wait_rounds: f64,
@@ -109,7 +109,7 @@ pub(super) struct Settings {
     pub(super) extra_acked: bool,
     pub(super) extra_acked_rounds: u64,
     pub(super) ecn: bool,
-    /// Packets.
+    /// Minimum window, packets.
     pub(super) min_cwnd: f64,
     pub(super) pacing_margin: f64,
 }

@@ -12,7 +12,7 @@ pub(super) const REFILL: f64 = 4.0;
 pub(super) const UP: f64 = 5.0;
 pub(super) const PROBE_RTT: f64 = 6.0;
 
-/// A driver whose every [`round`] is one ACK, without the allowance for ACK aggregation.
+/// Returns a driver for which every [`round`] is one ACK, without the allowance for ACK aggregation.
 pub(super) fn driver_with(settings: &[(&str, &str)]) -> Driver {
     let mut settings = settings.to_vec();
     settings.push(("extra_acked", "off"));
@@ -23,7 +23,7 @@ pub(super) fn driver() -> Driver {
     driver_with(&[])
 }
 
-/// One round that delivers one packet at `mbps`, an RTT after the previous one.
+/// Runs one round that delivers one packet at `mbps`, an RTT after the previous one.
 pub(super) fn round(driver: &mut Driver, mbps: f64) {
     driver.now += driver.rtt;
     driver.rate = Some(Rate::from_mbps(mbps));
@@ -31,7 +31,7 @@ pub(super) fn round(driver: &mut Driver, mbps: f64) {
     driver.ack(1);
 }
 
-/// Another ACK of the same round, for `packets`.
+/// Delivers another ACK of the same round, for `packets`.
 pub(super) fn within_round(driver: &mut Driver, packets: u64) {
     driver.prior_delivered_bytes = Some(0);
     driver.ack(packets);
@@ -45,7 +45,7 @@ pub(super) fn near(value: f64, expected: f64) {
     assert!((value - expected).abs() < 1e-6 * expected.abs().max(1.0), "{value}, expected {expected}");
 }
 
-/// In Drain at `mbps` with far too much in flight.
+/// Returns a driver in Drain at `mbps` with far too much in flight.
 pub(super) fn draining(mut driver: Driver, mbps: f64) -> Driver {
     driver.in_flight_packets = 100_000.0;
     (0..4).for_each(|_| round(&mut driver, mbps));
@@ -53,7 +53,7 @@ pub(super) fn draining(mut driver: Driver, mbps: f64) -> Driver {
     driver
 }
 
-/// In Cruise at `mbps` with one BDP in flight before the ACK that began it, and a window of two.
+/// Returns a driver in Cruise at `mbps`, with one BDP in flight before the ACK that began it, and a window of two.
 pub(super) fn cruising(driver: Driver, mbps: f64) -> Driver {
     let mut driver = draining(driver, mbps);
     let bdp_packets = 0.125 * driver.rtt.as_ms_f64() * mbps;
@@ -66,7 +66,7 @@ pub(super) fn cruising(driver: Driver, mbps: f64) -> Driver {
     driver
 }
 
-/// In Up, right at its beginning.
+/// Returns a driver at the beginning of Up.
 pub(super) fn probing(driver: Driver, mbps: f64) -> Driver {
     let mut driver = cruising(driver, mbps);
     refill(&mut driver);
@@ -75,7 +75,7 @@ pub(super) fn probing(driver: Driver, mbps: f64) -> Driver {
     driver
 }
 
-/// The longest wait for a probe passes.
+/// Waits for the maximum time between probes.
 fn refill(driver: &mut Driver) {
     driver.now += Span::from_ms(3001);
     within_round(driver, 1);
@@ -113,7 +113,8 @@ fn application_limited_rounds_end_neither_startup_nor_up() {
     assert_eq!(state(&driver), UP);
 }
 
-/// Startup with losses in `ranges` places, `packets` each, in one round of 300 packets in flight.
+/// Returns a driver in Startup that lost packets in `ranges` places, `packets` each, in one round of 300 packets in
+/// flight.
 fn lossy_startup(ranges: u64, packets: u64, in_recovery: bool) -> Driver {
     let mut driver = driver();
     driver.app_limited = true;
@@ -134,7 +135,7 @@ fn high_loss_in_six_places_ends_startup_even_when_application_limited() {
     // 12 of 300 packets are 4 %.
     let driver = lossy_startup(6, 2, true);
     assert_eq!(state(&driver), DRAIN);
-    // One BDP: as much as was delivered in the round.
+    // The bound is one BDP: the packets delivered in the round.
     near(driver.field("inflight_longterm"), 125.0);
     assert_eq!(state(&lossy_startup(5, 3, true)), STARTUP, "five places");
     assert_eq!(state(&lossy_startup(6, 1, true)), STARTUP, "6 of 300 are no more than 2 %");
@@ -149,7 +150,7 @@ fn drain_ends_when_one_bdp_is_in_flight() {
     assert_eq!(state(&driver), DRAIN);
     driver.in_flight_packets = 125.0;
     within_round(&mut driver, 1);
-    // Down is over at once: there is no queue.
+    // Down is over at once, because there is no queue.
     assert_eq!((state(&driver), driver.field("pacing_gain")), (CRUISE, 1.0));
 }
 
@@ -174,7 +175,7 @@ fn the_next_probe_comes_after_two_to_three_seconds() {
         waits.push((wait, bbr.rounds_since_probe));
     }
     let mean = waits.iter().map(|(wait, _)| wait).sum::<f64>() / 200.0;
-    // Uniform: deviation 0.29 / sqrt(200) = 0.02; the bounds are five of them.
+    // The waits are uniform: the deviation of the mean is 0.29 / sqrt(200) = 0.02; the bounds are five deviations.
     assert!((2.4..2.6).contains(&mean), "{mean}");
     let ones = waits.iter().filter(|(_, rounds)| *rounds == 1).count();
     assert!((65..=135).contains(&ones), "{ones} of 200");
@@ -192,7 +193,7 @@ fn a_small_window_probes_as_often_as_reno_would() {
         rounds += 1.0;
         assert!(rounds < 100.0);
     }
-    // The round count starts at 0 or 1 and has to reach the window, which grows by one packet per round until then.
+    // The round count starts at 0 or 1 and must reach the window, which grows by one packet per round until then.
     assert!(rounds >= 62.0, "{rounds} rounds, up to min(BDP, window, 63)");
     assert!(rounds <= 64.0, "{rounds} rounds");
 }
@@ -275,7 +276,8 @@ fn down_goes_straight_to_the_next_probe_if_the_queue_does_not_go() {
     refill(&mut driver);
 }
 
-/// A first probe that lost too much at 300 packets in flight, 20 Mbit/s (BDP 250), then a pause.
+/// Returns a driver after a first probe that lost too much at 300 packets in flight, at 20 Mbit/s (BDP 250), and a
+/// pause.
 fn bounded() -> Driver {
     let mut driver = probing(driver_with(&[("probe_rtt_interval_s", "1000")]), 20.0);
     driver.in_flight_packets = 300.0;
@@ -327,7 +329,7 @@ fn the_growth_of_the_bound_doubles_every_round() {
     round(&mut driver, 20.0);
     round(&mut driver, 20.0);
     assert_eq!(state(&driver), UP);
-    // 7 of 400 packets lost are no more than 2 %: what is carried safely is the bound.
+    // 7 lost packets of 400 are not more than 2 %, so the flight of 400 is safe and becomes the bound.
     driver.in_flight_packets = 400.0;
     within_round(&mut driver, 150);
     near(driver.field("inflight_longterm"), 400.0);
@@ -400,7 +402,7 @@ fn probe_rtt_comes_after_five_seconds_and_lasts_200_ms_and_a_round_at_half_a_bdp
     driver.now += Span::from_ns(1);
     within_round(&mut driver, 1);
     assert_eq!((state(&driver), driver.field("cwnd")), (PROBE_RTT, 62.5));
-    // The clock starts when that little is in flight.
+    // The clock starts when the flight has come down.
     driver.now += Span::from_secs(1);
     driver.in_flight_packets = 63.0;
     within_round(&mut driver, 1);
@@ -542,7 +544,8 @@ fn recovery_gives_the_window_back_within_the_bounds() {
 fn a_bdp_below_one_packet_leaves_a_window_of_six_packets() {
     let mut driver = driver();
     driver.in_flight_packets = 2.0;
-    // A BDP of 0.125 packets: three quanta of two packets hold more than the smallest window; two more in Up.
+    // The BDP is 0.125 packets. Three quanta of two packets are more than the minimum window; two more are allowed in
+    // Up.
     for _ in 0..30 {
         round(&mut driver, 0.01);
         assert!((6.0..=14.0).contains(&driver.field("cwnd")));
@@ -558,7 +561,7 @@ fn ack_aggregation_widens_the_window_unless_switched_off() {
         driver.in_flight_packets = 125.0;
         (0..4).for_each(|_| round(&mut driver, 10.0));
         driver.now += Span::from_ms(1);
-        // 40 packets in 1 ms where 1.25 were expected, several times over.
+        // 40 packets arrive in 1 ms, several times; 1.25 were expected.
         (0..20).for_each(|_| within_round(&mut driver, 40));
         driver.field("cwnd")
     };
@@ -583,10 +586,10 @@ fn an_excess_of_acks_is_remembered_for_ten_rounds() {
 #[test]
 fn pacing_stays_one_percent_below_the_bandwidth_and_bursts_are_a_millisecond() {
     let mut driver = driver();
-    // No RTT known: 10 packets per ms at 2.77.
+    // Without an RTT, the rate is 10 packets per ms at 2.77.
     near(driver.field("pacing_rate"), 80.0 * 2.77);
     round(&mut driver, 0.001);
-    // 10 packets of 8000 bit per 100 ms.
+    // The rate starts from 10 packets of 8000 bit per 100 ms.
     near(driver.field("pacing_rate"), 0.8 * 2.77);
     let driver = cruising(self::driver(), 100.0);
     near(driver.field("pacing_rate"), 99.0);
@@ -602,14 +605,14 @@ fn an_acknowledgement_of_nothing_changes_nothing() {
     assert_eq!(driver.control(), before);
 }
 
-/// A driver that responds to marks, on a path of `rtt_ms`.
+/// Returns a driver that responds to marks, on a path of `rtt_ms`.
 fn marked_driver(rtt_ms: u64) -> Driver {
     let mut driver = driver_with(&[("ecn", "on"), ("probe_rtt_interval_s", "100")]);
     driver.rtt = Span::from_ms(rtt_ms);
     driver
 }
 
-/// Startup with ever more bandwidth, every packet marked: the state after each round.
+/// Runs Startup with ever more bandwidth and every packet marked; returns the state after each round.
 fn marked_startup(mut driver: Driver) -> Vec<f64> {
     driver.in_flight_packets = 100_000.0;
     [10.0, 20.0, 40.0, 80.0]
@@ -624,7 +627,7 @@ fn marked_startup(mut driver: Driver) -> Vec<f64> {
 
 #[test]
 fn two_marked_rounds_end_startup_on_short_paths_alone() {
-    // The smallest RTT is known from the second round on.
+    // The minimum RTT is known from the second round on.
     assert_eq!(marked_startup(marked_driver(5)), [STARTUP, STARTUP, DRAIN, DRAIN]);
     assert_eq!(marked_startup(marked_driver(6)), [STARTUP; 4]);
     assert_eq!(marked_startup(driver()), [STARTUP; 4]);
@@ -636,7 +639,7 @@ fn a_marked_round_takes_a_third_of_alpha_from_the_bound_outside_of_probes() {
     round(&mut driver, 100.0);
     assert_eq!(driver.field("inflight_shortterm"), 0.0);
     let window = driver.field("cwnd");
-    // No round on the way here had marks.
+    // No round before this one had marks.
     let rounds = driver.field("round_count") as u32;
     driver.mark(true);
     round(&mut driver, 100.0);

@@ -1,22 +1,27 @@
-//! Copa: aims at a rate of `1 / (delta * queueing delay)`, and competes with who fills the queue.
+//! Copa: aims at a rate of `1 / (delta * queueing delay)`, and competes with flows that fill the queue.
 //!
-//! Source: Arun and Balakrishnan, NSDI 2018, section 2, with the defaults of the paper. Two things the paper does not
-//! have, and why (`docs/evidence/derivations.md`, Copa):
-//! - the velocity is 1 again as soon as the comparison contradicts the direction (`quick_turn`, facebook/mvfst@00e67c1,
-//!   `quic/congestion_control/Copa.cpp`); tested once per window, as the text has it, the window keeps a limit cycle that
-//!   the paper's section 3 rules out;
-//! - the velocity moves the window by no more than itself per round trip (`velocity_cap`, as the authors' own
+//! Source: Arun and Balakrishnan, NSDI 2018, section 2, with the defaults of the paper. Two rules are not in the paper
+//! (`docs/evidence/derivations.md`, Copa):
+//!
+//! - The velocity is reset to 1 as soon as the comparison contradicts the direction (`quick_turn`,
+//!   facebook/mvfst@00e67c1, `quic/congestion_control/Copa.cpp`). If it is tested once per window, as in the paper's
+//!   text, the window keeps a limit cycle that the paper's section 3 rules out.
+//! - The velocity moves the window by at most itself per round trip (`velocity_cap`, as in the authors' own
 //!   venkatarun95/genericCC@d0153f8, `markoviancc.cc`); `copa-delay` has a tenth.
 //!
-//! Deviations: a round trip is counted by packet number, not by the smoothed RTT; a queueing delay of exactly a tenth of
-//! the range is "nearly empty", so that a path without delay variation is; a window that stands still has no direction; an
-//! ACK for several packets counts as that many ACKs with one RTT sample; the window does not grow while the application
-//! limits it; a timeout returns to slow start with the smallest window (the paper has no timeout).
+//! Deviations:
+//!
+//! - A round trip is counted by packet number, not by the smoothed RTT.
+//! - A queueing delay of exactly a tenth of the range is "nearly empty", so a path without delay variation is, too.
+//! - A constant window has no direction.
+//! - An ACK for several packets counts as that many ACKs with one RTT sample.
+//! - The window does not grow while the application limits it.
+//! - A timeout returns to slow start with the minimum window (the paper has no timeout).
 //!
 //! Expected: a lone flow fills more than 98 % of a FIFO link with about `2 / delta` packets queued, without loss after
-//! slow start (of a bandwidth-delay product of 40 packets or less not: `docs/schemes/copa.md`, Quirks and switches); Jain's
-//! index of 2 to 10 flows above 0.99; beside Reno about half of the link. Jitter `d` between standing
-//! and minimum RTT limits the rate to one packet per `delta * d`.
+//! slow start. This does not hold for a bandwidth-delay product of 40 packets or less (`docs/schemes/copa.md`, Quirks
+//! and switches). Jain's index of 2 to 10 flows is above 0.99. Against Reno it gets about half of the link. Jitter `d`
+//! between standing and minimum RTT limits the rate to one packet per `delta * d`.
 
 mod mode;
 #[cfg(test)]
@@ -28,16 +33,16 @@ use mode::ModeSwitch;
 use std::cmp::Ordering;
 use units::{Rate, Span};
 
-/// Smallest window, packets.
+/// Minimum window, packets.
 const MIN_WINDOW: f64 = 2.0;
-/// Round trips in one direction before the velocity doubles.
+/// Number of round trips in one direction before the velocity doubles.
 const ROUNDS_BEFORE_DOUBLING: u32 = 3;
-/// Pacing rate in windows per `RTTstanding`: fast enough for the window to limit, not the pacer.
+/// Pacing rate in windows per `RTTstanding`: high enough that the window limits, not the pacer.
 const PACING_GAIN: f64 = 2.0;
-/// Absurdly long RTTs still let something leave.
+/// Minimum rate, so that packets leave in spite of absurdly long RTTs.
 const SLOWEST: Rate = Rate::from_bps(1);
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "copa",
     summary: "Copa of the paper (NSDI 2018) and two rules for its velocity, with a switch for each",
@@ -92,27 +97,27 @@ pub(crate) const ENTRY: Entry = Entry {
 struct Copa {
     window: Window,
     initial_delta: f64,
-    /// 1/packet.
+    /// Copa's delta, 1/packet.
     delta: f64,
-    /// Share of the window, if there is a cap.
+    /// Maximum velocity as a fraction of the window, if there is a cap.
     velocity_cap: Option<f64>,
-    /// The velocity of one direction is never spent in the other.
+    /// True if a change of direction resets the velocity at once.
     turns_quickly: bool,
-    /// ns.
+    /// Queueing delay that counts as noise, ns.
     noise_floor: u64,
     mode_switch: Option<ModeSwitch>,
-    /// ns by ns.
+    /// Minimum RTT, ns by ns.
     min_rtt: WindowedMin<u64>,
     standing: WindowedMin<u64>,
     in_slow_start: bool,
     velocity: f64,
-    /// +1 up, -1 down, 0 not known yet.
+    /// Direction of the window: +1 up, -1 down, 0 not known yet.
     direction: i8,
-    /// Round trips that went in this direction.
+    /// Number of round trips in this direction.
     rounds_in_direction: u32,
     /// Window at the start of the round trip, packets.
     cwnd_at_round_start: f64,
-    /// Round trips of the direction rule, which a flip restarts.
+    /// Round trips of the direction rule; a change of direction restarts them.
     rounds: Rounds,
 }
 
@@ -142,7 +147,7 @@ impl Copa {
         }
     }
 
-    /// Queueing delay `d_q`: standing less minimum RTT, less the noise floor, ns.
+    /// Returns the queueing delay `d_q`: standing less minimum RTT, less the noise floor, ns.
     fn queueing_ns(&self) -> u64 {
         match (self.standing.get(), self.min_rtt.get()) {
             (Some(standing), Some(min)) => standing.saturating_sub(min).saturating_sub(self.noise_floor),
@@ -150,7 +155,7 @@ impl Copa {
         }
     }
 
-    /// Whether the rate, cwnd per standing RTT, is at or below the target rate `1 / (delta * d_q)`.
+    /// Returns true if the rate, cwnd per standing RTT, is at or below the target rate `1 / (delta * d_q)`.
     fn is_below_target(&self) -> bool {
         let standing = self.standing.get().unwrap_or(0) as f64;
         self.window.packets * self.delta * self.queueing_ns() as f64 <= standing
@@ -176,9 +181,9 @@ impl Copa {
         self.rounds.restart(next_number);
     }
 
-    /// Once per round trip: the velocity doubles if the window has kept its direction for three of them.
+    /// Ends a round trip: the velocity doubles if the window has kept its direction for three round trips.
     fn end_round(&mut self) {
-        // A window that stands still, at its smallest or because the application limits it, has no direction.
+        // A constant window has no direction. It is at its minimum, or the application limits it.
         let direction = match self.window.packets.total_cmp(&self.cwnd_at_round_start) {
             Ordering::Greater => 1,
             Ordering::Less => -1,

@@ -1,23 +1,23 @@
-//! Copa's mode switching: additive increase of 1/delta while somebody else keeps the queue filled.
+//! Copa's mode switching: additive increase of 1/delta while another flow keeps the queue filled.
 
 use crate::Ack;
 use crate::parts::{Rounds, WindowedMax};
 
-/// A queueing delay below this share of `RTTmax` - `RTTmin` is "nearly empty".
+/// Fraction of `RTTmax` - `RTTmin` below which a queueing delay means "nearly empty".
 const EMPTY_SHARE: f64 = 0.1;
-/// `RTTmax` is that of this many RTTs.
+/// Window of `RTTmax`, as a number of RTTs.
 const MAX_RTT_ROUNDS: u64 = 4;
 #[derive(Debug)]
 pub(super) struct ModeSwitch {
     default_delta: f64,
-    /// Round trips without a nearly empty queue that mean a buffer filler is present.
+    /// Number of round trips without a nearly empty queue that prove a buffer-filling flow.
     filled_rounds: i64,
     delta: f64,
     is_competitive: bool,
-    /// ns by ns.
+    /// Maximum RTT, ns by ns.
     max_rtt: WindowedMax<u64>,
     rounds: Rounds,
-    /// Round trips since the queue was nearly empty.
+    /// Number of round trips since the queue was nearly empty.
     rounds_filled: i64,
     has_loss: bool,
 }
@@ -36,7 +36,7 @@ impl ModeSwitch {
         }
     }
 
-    /// As if nothing had been seen.
+    /// Resets the state.
     pub(super) fn restart(&mut self) {
         *self = Self::new(self.default_delta, self.filled_rounds);
     }
@@ -45,7 +45,7 @@ impl ModeSwitch {
         self.is_competitive
     }
 
-    /// One ACK, with `RTTmin` and the queueing delay in ns; returns delta.
+    /// Handles one ACK, with `RTTmin` and the queueing delay in ns; returns delta.
     pub(super) fn on_ack(&mut self, ack: &Ack<'_>, min_rtt: u64, queueing: u64) -> f64 {
         if let Some(rtt) = ack.rtt {
             self.max_rtt.set_length((ack.srtt * MAX_RTT_ROUNDS).as_ns());
@@ -73,7 +73,7 @@ impl ModeSwitch {
         self.delta
     }
 
-    /// A loss episode began (at most one per round trip); returns delta.
+    /// Handles the beginning of a loss episode (at most one per round trip); returns delta.
     pub(super) fn on_loss(&mut self) -> f64 {
         if self.is_competitive {
             self.delta = (2.0 * self.delta).min(self.default_delta);

@@ -19,7 +19,8 @@ fn round(driver: &mut Driver, rtt_ms: u64) {
 const CAP: (&str, &str) = ("velocity_cap", "0.1");
 const NO_MODES: (&str, &str) = ("mode_switching", "off");
 
-/// Out of slow start with `RTTmin` 100 ms: window 1000 packets (so that the cap allows velocities up to 50 at delta 0.5).
+/// Returns a driver after slow start with `RTTmin` 100 ms and a window of 1000 packets. So the cap allows velocities up
+/// to 50 at delta 0.5.
 fn steady(settings: &[(&str, &str)]) -> Driver {
     let mut driver = Driver::new(&ENTRY, settings);
     driver.ack(990);
@@ -36,13 +37,13 @@ fn slow_start_doubles_until_the_rate_exceeds_the_target() {
     assert_eq!((driver.field("cwnd"), driver.field("slow_start")), (20.0, 1.0));
     driver.ack_window();
     assert_eq!(driver.field("cwnd"), 40.0);
-    // Pacing at two windows per RTT: 2 * 40 * 8000 bit / 100 ms.
+    // Pacing is at two windows per RTT: 2 * 40 * 8000 bit / 100 ms.
     assert_eq!(driver.control().pacing.unwrap().bps(), 6_400_000);
-    // 41 * 0.5 * d_q <= 100 + d_q up to 5.12 ms, 40 * 0.5 * d_q up to 5.26 ms.
+    // 41 * 0.5 * d_q <= 100 + d_q holds up to 5.12 ms, 40 * 0.5 * d_q up to 5.26 ms.
     ack_at(&mut driver, 100, 105);
     assert_eq!((driver.field("cwnd"), driver.field("slow_start")), (41.0, 1.0));
     ack_at(&mut driver, 100, 106);
-    // Down by v / (delta * cwnd) = 1 / 20.5.
+    // The window falls by v / (delta * cwnd) = 1 / 20.5.
     assert!((driver.field("cwnd") - (41.0 - 1.0 / 20.5)).abs() < 1e-12);
     assert_eq!((driver.field("slow_start"), driver.field("direction")), (0.0, -1.0));
 }
@@ -75,8 +76,8 @@ fn velocity_is_1_2_4_only_after_three_rtts_in_one_direction() {
         round(&mut driver, 100);
         velocities.push(driver.field("velocity"));
     }
-    // The first round turns upwards: it ends the one that slow start's exit began, whose window fell.
-    // Rounds 2, 3 and 4 end with a window grown; from the third on the velocity doubles.
+    // The first round turns upwards: it ends the round that slow start's exit began, whose window fell. Rounds 2, 3 and
+    // 4 end with a larger window; from the third on the velocity doubles.
     assert_eq!(velocities, [1.0, 1.0, 1.0, 2.0, 4.0, 8.0, 16.0]);
     assert_eq!(driver.field("direction"), 1.0);
 }
@@ -90,7 +91,7 @@ fn contradicting_the_direction_resets_the_velocity_at_once() {
     ack_at(&mut driver, 101, 200); // in the middle of the round trip
     assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, -1.0));
     assert!((before - driver.field("cwnd") - 1.0 / (0.5 * before)).abs() < 1e-12);
-    // Three round trips downwards from the flip double again.
+    // Three round trips downwards from the change of direction double again.
     for expected in [1.0, 1.0, 2.0, 4.0] {
         round(&mut driver, 200);
         assert_eq!(driver.field("velocity"), expected);
@@ -115,9 +116,9 @@ fn velocity_is_capped_at_a_tenth_of_the_window_per_rtt() {
     let mut driver = steady(&[CAP]);
     (0..12).for_each(|_| round(&mut driver, 100));
     let velocity = driver.field("velocity");
-    // 0.1 * 0.5 * about 1000 packets.
+    // The cap is 0.1 * 0.5 * about 1000 packets.
     assert!((velocity - 50.0).abs() < 0.2, "{velocity}");
-    // The default is a whole window, 500 and growing; without a cap it doubles nine times.
+    // The default cap is a whole window, 500 and growing; without a cap the velocity doubles nine times.
     let mut driver = steady(&[]);
     (0..12).for_each(|_| round(&mut driver, 100));
     let velocity = driver.field("velocity");
@@ -154,7 +155,7 @@ fn loss_is_ignored_and_the_application_limit_freezes_growth() {
     driver.window_limited = false;
     (0..5).for_each(|_| round(&mut driver, 100));
     assert_eq!(driver.field("cwnd"), before);
-    // Shrinking stays possible.
+    // The window may still shrink.
     round(&mut driver, 200);
     assert!(driver.field("cwnd") < before);
 }
@@ -174,11 +175,11 @@ fn the_window_never_falls_below_two_packets() {
     driver.ack(1);
     (0..100).for_each(|_| round(&mut driver, 2000)); // the target is 2000 / 1900 packets
     assert_eq!(driver.field("cwnd"), 2.0);
-    // A window that stands still goes nowhere: no velocity is saved up for the first ACK below the target.
+    // A constant window has no direction, so no velocity accumulates for the first ACK below the target.
     assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, 0.0));
 }
 
-/// `RTTmin` 100 ms, then round trips of 200 ms.
+/// Returns a driver with `RTTmin` 100 ms and later round trips of 200 ms.
 fn beside_a_filler() -> Driver {
     let mut driver = Driver::new(&ENTRY, &[]);
     round(&mut driver, 100);
@@ -197,13 +198,13 @@ fn a_queue_filled_for_five_rtts_switches_to_competitive_mode() {
     round(&mut driver, 200);
     round(&mut driver, 200);
     assert!((driver.field("delta") - 0.25).abs() < 1e-12);
-    // A loss halves it, and that round trip does not add.
+    // A loss halves 1/delta, and that round trip does not add.
     driver.lose(1, true);
     assert!((driver.field("delta") - 0.5).abs() < 1e-12);
     driver.lose(1, false);
     round(&mut driver, 200);
     assert!((driver.field("delta") - 0.5).abs() < 1e-12);
-    // One nearly empty queue ends it. RTTstanding must forget 200 ms: d_q of 109 is 9 of a range of 100.
+    // One nearly empty queue ends the mode. RTTstanding must forget 200 ms: a d_q of 109 leaves 9 of a range of 100.
     round(&mut driver, 200);
     round(&mut driver, 109);
     assert_eq!((driver.field("mode"), driver.field("delta")), (0.0, 0.5));

@@ -1,23 +1,25 @@
 //! Copa as genericCC ran it in Pantheon from June 2018 and in the fairness reproduction, quirks included.
 //!
-//! Source: venkatarun95/genericCC@d0153f8, `markoviancc.cc` and `rtt-window.cc`; its transport: `ctcp.hh`. Where it
-//! differs from the paper:
-//! - the velocity doubles every RTT from the first one, without waiting for three;
-//! - a flip of direction within an RTT keeps the old velocity until the RTT's end;
-//! - the velocity is limited only to a full window per RTT;
-//! - an undelayed path (all samples equal) counts as competitive;
-//! - every ACK that reveals a loss doubles delta in competitive mode, up to the default;
-//! - more than 30 % loss within two RTTs shrinks the window by 30 %;
+//! Source: venkatarun95/genericCC@d0153f8, `markoviancc.cc` and `rtt-window.cc`; its transport: `ctcp.hh`. Differences
+//! from the paper:
+//!
+//! - The velocity doubles every RTT from the first one, without waiting for three.
+//! - A change of direction within an RTT keeps the old velocity until the RTT's end.
+//! - The velocity is limited only to a full window per RTT.
+//! - A path without delay (all samples equal) counts as competitive.
+//! - Every ACK that reveals a loss doubles delta in competitive mode, up to the default.
+//! - More than 30 % loss within two RTTs shrinks the window by 30 %.
 //! - `delta_conf = constant` has no effect after the first ACK: delta becomes the default of 0.5.
 //!
-//! The transport supplies: one ACK per packet, loss as soon as something later is acknowledged, a timeout after 2 s
-//! without ACK, windows that count started packets, and pacing that restarts when the window opens. Deviations:
-//! - the transport reports losses before the ACK; they are kept and applied after the window rule, to the newest packet
-//!   of the ACK, which for one-packet ACKs is genericCC's order;
-//! - the program waits a tenth of the handshake's RTT before its first packet; here that one leaves at once.
+//! The transport provides one ACK per packet, loss detection as soon as a later packet is acknowledged, and a timeout
+//! after 2 s without ACK. Its windows count started packets, and its pacing restarts when the window opens. Deviations:
 //!
-//! Expected (`docs/evidence/derivations.md`, Copa): alone on 46 Mbit/s, 20 ms and a token bucket of 15 kB with 0.2-2 ms of jitter
-//! 38-44 Mbit/s; Jain's index of ten flows 0.93-0.97.
+//! - The transport reports losses before the ACK. They are kept and applied after the window rule, to the newest packet
+//!   of the ACK. For one-packet ACKs this is genericCC's order.
+//! - The program waits a tenth of the handshake's RTT before its first packet; here the first packet leaves at once.
+//!
+//! Expected (`docs/evidence/derivations.md`, Copa): alone on 46 Mbit/s, 20 ms and a token bucket of 15 kB with 0.2-2 ms
+//! of jitter 38-44 Mbit/s; Jain's index of ten flows 0.93-0.97.
 
 #[cfg(test)]
 mod tests;
@@ -29,17 +31,17 @@ use crate::parts::{WindowedMax, WindowedMin};
 use crate::{Ack, Build, Control, Controller, Entry, FieldSink, Loss, Parameter, Parameters, Start, Timeout};
 use units::Time;
 
-/// `delta_conf = constant` falls back to this at the first ACK, 1/packet.
+/// Delta from the first ACK on with `delta_conf = constant`, 1/packet.
 const DEFAULT_DELTA: f64 = 0.5;
-/// Share of the delay range below which a sample counts as "queue nearly empty".
+/// Fraction of the delay range below which a sample counts as "queue nearly empty".
 const EMPTY_SHARE: f64 = 0.1;
-/// Loss counts are judged only above this many packets.
+/// Number of packets that losses must exceed to be judged.
 const LOSS_SAMPLE: u64 = 20;
-/// Share of loss above which the window shrinks, and what is kept of it then.
+/// Loss rate above which the window shrinks, and the fraction of the window that remains.
 const LOSS_LIMIT: f64 = 0.3;
 const LOSS_KEEP: f64 = 0.7;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "copa-gcc2018",
     summary: "Copa as in genericCC d0153f8 (Pantheon from June 2018), quirks included",
@@ -68,7 +70,7 @@ enum Mode {
 #[derive(Debug)]
 struct RttWindows {
     latest: f64,
-    /// Smoothed with 1/16.
+    /// Smoothed RTT with weight 1/16.
     srtt: f64,
     min: WindowedMin<f64>,
     standing: WindowedMin<f64>,
@@ -116,19 +118,19 @@ impl RttWindows {
         self.min.get().unwrap_or(0.0)
     }
 
-    /// `RTTstanding`: the minimum of the last half RTT.
+    /// Returns `RTTstanding`: the minimum of the last half RTT.
     fn standing(&self) -> f64 {
         self.standing.get().unwrap_or(0.0)
     }
 
-    /// Whether one sample of the last four RTTs was within a tenth of the delay range above the minimum.
+    /// Returns true if one sample of the last four RTTs was within a tenth of the delay range above the minimum.
     fn was_queue_empty(&self) -> bool {
         let (min, min4, max4) = (self.min(), self.min4.get().unwrap_or(0.0), self.max4.get().unwrap_or(0.0));
         min4 < min + EMPTY_SHARE * (max4 - min)
     }
 }
 
-/// Reduce-on-loss: loss share over at least two RTTs and more than 20 packets.
+/// Loss rate for the reduction on loss, over at least two RTTs and more than 20 packets.
 #[derive(Clone, Copy, Debug, Default)]
 struct LossShare {
     since_ms: f64,
@@ -137,7 +139,7 @@ struct LossShare {
 }
 
 impl LossShare {
-    /// One more packet; returns whether the loss share has become too high.
+    /// Counts one more packet. Returns true if the loss rate has become too high.
     fn count(&mut self, now_ms: f64, rtt_ms: f64, is_lost: bool) -> bool {
         self.lost += u64::from(is_lost);
         self.packets += 1;
@@ -150,14 +152,14 @@ impl LossShare {
     }
 }
 
-/// The part of the state that starts afresh after two seconds of silence. Times in ms, 0 for "never".
+/// State that restarts after two seconds of silence. Times in ms, 0 for "never".
 #[derive(Debug)]
 struct State {
-    /// Packets.
+    /// Window, packets.
     window: f64,
-    /// Time between two packets; 0: unpaced, as before the first update of the window.
+    /// Time between two packets, ms; 0 (unpaced) before the first update of the window.
     spacing: f64,
-    /// 1/packet.
+    /// Copa's delta, 1/packet.
     delta: f64,
     mode: Mode,
     in_slow_start: bool,
@@ -295,7 +297,7 @@ impl CopaGcc {
                 state.velocity_updated_at = now;
                 state.direction_sum = 0;
             }
-            // The velocity is a power of two throughout, so genericCC's conversion to an integer changes nothing.
+            // The velocity is always a power of two, so genericCC's conversion to an integer changes nothing.
             if state.velocity > state.window * state.delta {
                 state.velocity /= 2.0;
             }

@@ -5,7 +5,7 @@ use crate::parts::copa_gcc::ack;
 use crate::testing::Driver;
 use units::Span;
 
-/// A driver past the 19 probe ACKs, at an RTT of 100 ms.
+/// Returns a driver after the 19 probe ACKs, at an RTT of 100 ms.
 fn driver(settings: &[(&str, &str)]) -> Driver {
     let mut driver = Driver::new(&ENTRY, settings);
     (0..19).for_each(|_| ack(&mut driver, 1, 100));
@@ -18,12 +18,12 @@ fn nineteen_acks_only_probe_then_slow_start_adds_one_per_ack() {
     assert_eq!(driver.field("cwnd"), 10.0);
     ack(&mut driver, 1, 100);
     assert_eq!(driver.field("cwnd"), 11.0);
-    // 11 packets in half of 100 ms.
+    // 11 packets leave in half of 100 ms.
     assert_eq!(driver.control().pacing.unwrap().bps(), 1_760_000);
 }
 
-/// It was spaced by a tenth of the handshake's RTT for nineteen ACKs. In the program `onPktSent` overwrites that spacing with 0
-/// (genericCC@d0153f8 `markoviancc.cc:45, :291`).
+/// Tests a fixed defect: the first nineteen ACKs used a spacing of a tenth of the handshake's RTT. In the program
+/// `onPktSent` overwrites that spacing with 0 (genericCC@d0153f8 `markoviancc.cc:45, :291`).
 #[test]
 fn the_first_window_was_spaced_where_the_program_sends_it_at_once() {
     let mut driver = Driver::new(&ENTRY, &[]);
@@ -35,15 +35,16 @@ fn the_first_window_was_spaced_where_the_program_sends_it_at_once() {
     assert_eq!(driver.control().pacing, None);
     ack(&mut driver, 1, 100);
     assert!(driver.control().pacing.is_some());
-    // As after two seconds of silence.
+    // The timeout resets the state like two seconds of silence.
     driver.timeout(false);
     assert_eq!(driver.control().pacing, None);
 }
 
-/// Out of slow start with the queue gone again: an old RTT of 150 ms has left the standing window.
+/// Returns a driver after slow start with an empty queue: an old RTT of 150 ms has left the standing window.
 fn after_slow_start(settings: &[(&str, &str)]) -> Driver {
     let mut driver = driver(settings);
-    // 50 ms of delay at delta 0.5: target 150 / (50 * 0.5) = 6 packets, but RTTstanding needs 50 ms to forget 100.
+    // 50 ms of delay at delta 0.5 give a target of 150 / (50 * 0.5) = 6 packets. But RTTstanding needs 50 ms to forget
+    // 100.
     ack(&mut driver, 100, 150);
     assert_eq!((driver.field("slow_start"), driver.field("cwnd")), (0.0, 11.0));
     driver
@@ -52,7 +53,8 @@ fn after_slow_start(settings: &[(&str, &str)]) -> Driver {
 #[test]
 fn velocity_doubles_every_rtt_from_the_first_one() {
     let mut driver = after_slow_start(&[]);
-    // Delay gone: increases. The first ACK is already "an RTT after the last update" (never) and doubles to 2.
+    // The delay is gone, so the window grows. The first ACK is already "an RTT after the last update" (never) and
+    // doubles to 2.
     ack(&mut driver, 200, 100);
     assert_eq!(driver.field("velocity"), 2.0);
     let before = driver.field("cwnd");
@@ -74,13 +76,13 @@ fn velocity_is_capped_at_a_window_per_rtt_and_reset_when_the_sum_turns() {
     let velocity = driver.field("velocity");
     assert!(velocity >= 4.0 && 2.0 * velocity > 0.5 * (driver.field("cwnd") - 1.0), "{velocity}");
     assert_eq!(driver.field("direction"), 1.0);
-    // Three delayed ACKs within one RTT, once RTTstanding has forgotten 100 ms: the old velocity goes downwards.
+    // Three delayed ACKs come within one RTT, after RTTstanding has forgotten 100 ms: the old velocity goes downwards.
     ack(&mut driver, 200, 2000);
     let before = driver.field("cwnd");
     ack(&mut driver, 1, 2000);
     assert!((before - driver.field("cwnd") - velocity / (driver.field("delta") * before)).abs() < 1e-9);
     ack(&mut driver, 1, 2000);
-    // The RTT's end finds more decreases than increases: velocity 1, direction down.
+    // At the RTT's end there are more decreases than increases: velocity 1, direction down.
     ack(&mut driver, 2001, 2000);
     assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, -1.0));
 }
@@ -89,11 +91,11 @@ fn velocity_is_capped_at_a_window_per_rtt_and_reset_when_the_sum_turns() {
 fn a_path_without_any_delay_variation_counts_as_competitive_and_lowers_delta_once_per_rtt() {
     let mut driver = driver(&[]);
     assert_eq!(driver.field("mode"), 1.0);
-    // 1000 ms of silence before the first ACK: 0.5 -> 1/3 at once; 18 ms later nothing more.
+    // 1000 ms of silence before the first ACK change delta from 0.5 to 1/3 at once. 18 ms later it does not change.
     assert!((driver.field("delta") - 1.0 / 3.0).abs() < 1e-12);
     ack(&mut driver, 101, 100);
     assert!((driver.field("delta") - 0.25).abs() < 1e-12);
-    // Every ACK that reveals a loss doubles, up to the default.
+    // Every ACK that reveals a loss doubles delta, up to the default.
     driver.lose(1, true);
     ack(&mut driver, 1, 100);
     assert!((driver.field("delta") - 0.5).abs() < 1e-12);
@@ -129,9 +131,10 @@ fn more_than_thirty_percent_loss_keeps_seventy_percent_of_the_window() {
         ack(&mut driver, 1, 100);
         (before, driver.field("cwnd"))
     };
-    // The first count beyond 20 packets judges: the second loss of this ACK, 2 of 21 lost, and zeroes the counts.
+    // The first count beyond 20 packets judges: at the second loss of this ACK 2 of 21 are lost. It also resets the
+    // counts.
     assert_eq!(shrink(9), (10.0, 11.0));
-    // Two RTTs later: 14 delivered and 7 lost are 33 %.
+    // Two RTTs later 14 delivered and 7 lost packets are 33 %.
     let mut driver = driver(&[]);
     driver.lose(2, true);
     ack(&mut driver, 1, 100);

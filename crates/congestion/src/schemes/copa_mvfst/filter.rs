@@ -1,31 +1,32 @@
-//! A windowed minimum of three estimates: Kathleen Nichols' filter, as Chromium and mvfst have it.
+//! Windowed minimum of three estimates: Kathleen Nichols' filter, as in Chromium and mvfst.
 //!
-//! Source: facebook/mvfst@979f26a, `quic/congestion_control/third_party/windowed_filter.h`. The best estimate of the window is
-//! followed by a second best of its later three quarters and a third of its later half; it expires with them, so it is at
-//! least the exact minimum and can be older than the window by what passed since the last sample.
+//! Source: facebook/mvfst@979f26a, `quic/congestion_control/third_party/windowed_filter.h`. After the best estimate of
+//! the window come a second best of its later three quarters and a third of its later half. The best expires only when
+//! a sample arrives. So it is at least the exact minimum, and it can be older than the window by the time since the
+//! last sample.
 
-/// An estimate: value and time, us.
+/// Estimate: value and time, us.
 #[derive(Clone, Copy, Debug, Default)]
 struct Estimate {
     value: u64,
     at: u64,
 }
 
-/// Minimum of the samples of a window of time; 0 before the first one.
+/// Minimum of the samples in a window of time; 0 before the first one.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WindowedMin {
     length: u64,
-    /// Best, second and third best.
+    /// Best, second and third best estimate.
     estimates: [Estimate; 3],
 }
 
 impl WindowedMin {
-    /// A filter over `length` us.
+    /// Returns a filter over `length` us.
     pub(super) fn new(length: u64) -> Self {
         Self { length, estimates: [Estimate::default(); 3] }
     }
 
-    /// Changes the window for the samples to come.
+    /// Changes the window for later samples.
     pub(super) const fn set_length(&mut self, length: u64) {
         self.length = length;
     }
@@ -72,7 +73,8 @@ mod tests {
         filter.update(1010, 40);
         filter.update(1020, 60);
         assert_eq!(filter.get(), 40);
-        // 26 after the best: the second best is of the second quarter; 52 later the third of the second half.
+        // 26 us after the best, the second best is taken from the second quarter; 52 us later the third from the second
+        // half.
         filter.update(1036, 70);
         filter.update(1088, 80);
         assert_eq!(filter.get(), 40);

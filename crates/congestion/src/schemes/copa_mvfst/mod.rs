@@ -1,18 +1,23 @@
 //! Copa as mvfst runs it: the latest RTT is the delay, the window doubles once a round trip, no competitive mode.
 //!
-//! Source: facebook/mvfst@979f26a, `quic/congestion_control/Copa.cpp`, `Copa.h` and `TokenlessPacer.cpp`, with the constants
-//! of `quic/QuicConstants.h`. What differs from the paper's Copa ([`crate::schemes::copa`]):
-//! - the queueing delay is the latest RTT less the minimum of 10 s; `RTTstanding` (the minimum of half a smoothed RTT) only
-//!   turns the window into a rate. `use_rtt_standing` is the program's `copaUseRttStanding`: the paper's delay;
-//! - `delta` is 0.05: about 20 packets are kept queued where the paper keeps 2;
-//! - slow start doubles the window once a smoothed RTT, with one ACK, and ends at the first ACK above the target rate;
-//! - the direction is judged once a smoothed RTT, and velocity has no bound but 1 when the comparison contradicts the direction;
-//! - losses change nothing; persistent congestion leaves the smallest window;
-//! - the pacing rate is two windows per smoothed RTT;
-//! - windows are whole bytes, delays whole microseconds, and minima those of Nichols' three estimates.
+//! Source: facebook/mvfst@979f26a, `quic/congestion_control/Copa.cpp`, `Copa.h` and `TokenlessPacer.cpp`, with the
+//! constants of `quic/QuicConstants.h`. Differences from the paper's Copa ([`crate::schemes::copa`]):
 //!
-//! Deviations: a packet counts as its payload (mvfst: with its QUIC header); packets leave at the pacing rate one by one
-//! (mvfst: five or more at a time); a retransmission timeout, which QUIC does not have, counts as persistent congestion.
+//! - The queueing delay is the latest RTT less the minimum of 10 s; `RTTstanding` (the minimum of half a smoothed RTT)
+//!   only turns the window into a rate. `use_rtt_standing` is the program's `copaUseRttStanding`: the paper's delay.
+//! - `delta` is 0.05: about 20 packets are queued instead of the paper's 2.
+//! - Slow start doubles the window once a smoothed RTT, with one ACK, and ends at the first ACK above the target rate.
+//! - The direction is judged once a smoothed RTT. The velocity has no bound, but it becomes 1 when the comparison
+//!   contradicts the direction.
+//! - Losses change nothing; persistent congestion leaves the minimum window.
+//! - The pacing rate is two windows per smoothed RTT.
+//! - Windows are whole bytes, delays whole microseconds, and minima those of Nichols' three estimates.
+//!
+//! Deviations:
+//!
+//! - A packet counts as its payload (mvfst: with its QUIC header).
+//! - Packets leave at the pacing rate one by one (mvfst: five or more at a time).
+//! - A retransmission timeout, which QUIC does not have, counts as persistent congestion.
 //!
 //! Expected: a lone flow fills a link with about `1 / delta` packets queued, and keeps it filled under random loss.
 
@@ -28,12 +33,12 @@ use units::{Rate, Span, Time};
 const PACING_GAIN: u64 = 2;
 /// Tick of the pacer: shorter round trips are not paced (`kDefaultPacingTickInterval`).
 const PACING_TICK: Span = Span::from_ms(1);
-/// Round trips in one direction before the velocity doubles, and with `use_rtt_standing`.
+/// Number of round trips in one direction before the velocity doubles; the second value is for `use_rtt_standing`.
 const ROUNDS_BEFORE_DOUBLING: [u32; 2] = [3, 4];
-/// Windows at or below a byte per second still let something leave.
+/// Minimum rate, so that packets leave at windows of a byte per second or less.
 const SLOWEST: Rate = Rate::from_bps(1);
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "copa_mvfst",
     summary: "Copa as mvfst runs it: driven by the latest RTT, paced at two windows per RTT",
@@ -72,7 +77,7 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(CopaMvfst::new(parameters, start))),
 };
 
-/// Which way the window moves; the discriminants are the values of the field `direction`.
+/// Direction of the window; the discriminants are the values of the field `direction`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Direction {
     None = 0,
@@ -94,11 +99,11 @@ struct CopaMvfst {
     standing: WindowedMin,
     srtt: Span,
     in_slow_start: bool,
-    /// When slow start last doubled the window, or its first ACK.
+    /// Time when slow start last doubled the window, or of its first ACK.
     doubled_at: Option<Time>,
     velocity: u64,
     direction: Direction,
-    /// Round trips in this direction.
+    /// Number of round trips in this direction.
     rounds_in_direction: u32,
     /// Window when the direction was last judged, bytes.
     recorded_cwnd_bytes: u64,
@@ -130,13 +135,13 @@ impl CopaMvfst {
         }
     }
 
-    /// Estimated queueing delay, us.
+    /// Returns the estimated queueing delay, us.
     fn queueing_us(&self) -> u64 {
         let rtt = if self.uses_standing { self.standing.get() } else { self.latest_us };
         rtt.saturating_sub(self.min_rtt.get())
     }
 
-    /// Whether the rate is at or below the target; without delay any rate is.
+    /// Returns true if the rate is at or below the target; without delay any rate is.
     fn is_below_target(&self) -> bool {
         let queueing = self.queueing_us();
         let target = self.mss_bytes as f64 * 1e6 / (self.delta * queueing as f64);
@@ -149,13 +154,14 @@ impl CopaMvfst {
         }
         let (now_us, srtt_us) = (ack.now.as_ns() / 1000, ack.srtt.as_ns() / 1000);
         self.srtt = Span::from_us(srtt_us);
-        // An ACK without a sample repeats the latest.
+        // An ACK without a sample repeats the latest one.
         self.min_rtt.update(now_us, self.latest_us);
         self.standing.set_length(if self.uses_standing { srtt_us } else { srtt_us / 2 });
         self.standing.update(now_us, self.latest_us);
     }
 
-    /// Once a smoothed RTT: the velocity doubles if the window has kept its direction for long enough.
+    /// Judges the direction once a smoothed RTT: the velocity doubles if the window has kept its direction for long
+    /// enough.
     fn judge_direction(&mut self, now: Time) {
         let Some(recorded_at) = self.recorded_at else { return self.record(now) };
         if now - recorded_at < self.srtt {
@@ -176,7 +182,7 @@ impl CopaMvfst {
         self.record(now);
     }
 
-    /// The comparison contradicts the direction: a velocity of the other one is not spent.
+    /// Handles a comparison that contradicts the direction: the velocity of one direction is not used in the other.
     fn turn(&mut self, direction: Direction, now: Time) {
         if self.direction != direction && self.velocity > 1 {
             self.direction = direction;
@@ -191,7 +197,7 @@ impl CopaMvfst {
         self.recorded_cwnd_bytes = self.cwnd_bytes;
     }
 
-    /// Bytes by which an ACK of `packets` moves the window.
+    /// Returns the bytes by which an ACK of `packets` moves the window.
     fn step_bytes(&self, packets: usize) -> u64 {
         let moved = (packets as u64 * self.mss_bytes * self.mss_bytes).saturating_mul(self.velocity);
         (moved as f64 / (self.delta * self.cwnd_bytes as f64)) as u64

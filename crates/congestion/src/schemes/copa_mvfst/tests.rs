@@ -9,7 +9,7 @@ fn ack_at(driver: &mut Driver, gap_ms: u64, rtt_ms: u64, packets: u64) {
     driver.ack(packets);
 }
 
-/// Out of slow start with a minimum RTT of 100 ms: 20 packets less what one ACK takes away.
+/// Returns a driver after slow start with a minimum RTT of 100 ms. Its window is 20 packets less the effect of one ACK.
 fn steady(settings: &[(&str, &str)]) -> Driver {
     let mut driver = Driver::new(&ENTRY, settings);
     ack_at(&mut driver, 0, 100, 1);
@@ -40,7 +40,7 @@ fn slow_start_doubles_with_one_ack_once_a_round_trip_has_passed() {
 fn the_latest_rtt_is_the_delay_and_the_standing_one_only_makes_a_rate_of_the_window() {
     let driver = steady(&[]);
     assert_eq!((driver.field("rtt_standing"), driver.field("queueing_delay")), (100.0, 200.0));
-    // Down by 1000 * 1000 * 1 / (0.05 * 20000) = 1000 bytes.
+    // The window falls by 1000 * 1000 * 1 / (0.05 * 20000) = 1000 bytes.
     assert_eq!(driver.field("cwnd"), 19.0);
     let mut papers = Driver::new(&ENTRY, &[("use_rtt_standing", "on")]);
     ack_at(&mut papers, 0, 100, 1);
@@ -66,11 +66,12 @@ fn the_velocity_doubles_after_three_round_trips_in_one_direction_and_has_no_boun
     let mut driver = steady(&[]);
     let mut seen = vec![];
     for _ in 0..8 {
-        // Without delay the window grows; the first of these turns from down to up.
+        // Without delay the window grows; the first of these ACKs turns it from down to up.
         ack_at(&mut driver, 101, 100, 20);
         seen.push(driver.field("velocity"));
     }
-    // Recorded at 20 packets: still down when 19 are compared, turned when 39 are, then counted 1, 2, 3.
+    // The direction was judged at 20 packets. It is still down when 19 are compared and turns when 39 are; then rounds
+    // count 1, 2, 3.
     assert_eq!(seen, [1.0, 1.0, 1.0, 1.0, 2.0, 4.0, 8.0, 16.0]);
 }
 
@@ -82,7 +83,7 @@ fn a_velocity_of_one_direction_is_not_spent_in_the_other() {
     let before = driver.field("cwnd");
     ack_at(&mut driver, 1, 300, 1);
     assert_eq!((driver.field("velocity"), driver.field("direction")), (1.0, -1.0));
-    // One packet at velocity 1: 20 packets per window.
+    // One packet at velocity 1 is 20 packets per window.
     assert!((before - driver.field("cwnd") - 20.0 / before).abs() < 2e-3);
 }
 
@@ -91,7 +92,8 @@ fn a_turn_is_judged_by_the_window_at_the_turn() {
     let mut driver = steady(&[]);
     (0..7).for_each(|_| ack_at(&mut driver, 101, 100, 20));
     assert_eq!((driver.field("velocity"), driver.field("direction")), (8.0, 1.0));
-    // Down for a few ACKs within a round trip, then up again: more than at the last judgement, less than at the turn.
+    // The window falls for a few ACKs within a round trip, then rises again. It ends above the window at the last
+    // judgement, below the window at the turn.
     ack_at(&mut driver, 1, 300, 5);
     ack_at(&mut driver, 101, 300, 5);
     ack_at(&mut driver, 200, 300, 5);
@@ -112,7 +114,7 @@ fn the_window_stays_between_two_and_two_thousand_packets() {
     let mut driver = Driver::new(&ENTRY, &[]);
     (0..12).for_each(|_| ack_at(&mut driver, 101, 100, 1));
     assert_eq!(driver.field("cwnd"), 2000.0);
-    // At most 0.1 packets queued are too few for any window.
+    // At most 0.1 queued packets are too few for any window.
     let mut driver = Driver::new(&ENTRY, &[("delta", "10")]);
     ack_at(&mut driver, 0, 100, 1);
     (0..400).for_each(|_| ack_at(&mut driver, 1, 300, 10));

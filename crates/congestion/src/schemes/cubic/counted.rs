@@ -1,25 +1,25 @@
-//! CUBIC's growth counted in whole packets, as the Linux kernel (v5.15, `net/ipv4/tcp_cubic.c`) and ns-3.41
-//! (`src/internet/model/tcp-cubic.cc`) do it: the window grows by one packet for every `count` acknowledged, and
-//! `count` is a quotient of whole numbers.
+//! CUBIC's growth in whole packets, as in the Linux kernel (v5.15, `net/ipv4/tcp_cubic.c`) and ns-3.41
+//! (`src/internet/model/tcp-cubic.cc`). The window grows by one packet for every `count` acknowledged packets; `count`
+//! is a quotient of whole numbers.
 
 use super::{Cubic, Epoch, Phase};
 use crate::Ack;
 
-/// Most packets acknowledged per packet of growth before the first loss (ns-3: `CntClamp`).
+/// Maximum number of packets acknowledged per packet of growth before the first loss (ns-3: `CntClamp`).
 const FIRST_COUNT: f64 = 20.0;
-/// Fewest: half a window per RTT.
+/// Minimum number of packets acknowledged per packet of growth: half a window per RTT.
 const LEAST_COUNT: f64 = 2.0;
-/// Packets acknowledged per packet of growth at and above the target, in windows.
+/// Number of packets acknowledged per packet of growth at and above the target, in windows.
 const AT_TARGET: f64 = 100.0;
 
-/// Packets acknowledged and not used up yet.
+/// Counts of acknowledged packets that have not caused growth yet.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Counter {
-    /// For the window.
+    /// Count for the window.
     window: f64,
-    /// For the window that Reno would have.
+    /// Count for the window that Reno would have.
     reno: f64,
-    /// A reduction keeps what is counted for the window, as in ns-3.
+    /// True if a reduction keeps the count for the window, as in ns-3.
     is_kept: bool,
 }
 
@@ -28,7 +28,7 @@ impl Counter {
         Self { window: 0.0, reno: 0.0, is_kept }
     }
 
-    /// A reduction begins a count for the window anew (Linux v6.12, `net/ipv4/tcp_input.c`, `tcp_init_cwnd_reduction`).
+    /// Resets the count for the window at a reduction (Linux v6.12, `net/ipv4/tcp_input.c`, `tcp_init_cwnd_reduction`).
     pub(super) const fn begin_episode(&mut self) {
         if !self.is_kept {
             self.window = 0.0;
@@ -37,7 +37,7 @@ impl Counter {
 }
 
 impl Cubic {
-    /// Growth in congestion avoidance by `acked` packets.
+    /// Grows the window in congestion avoidance after `acked` packets.
     pub(super) fn grow_counted(&mut self, ack: &Ack<'_>, acked: f64, mut counter: Counter) {
         let cwnd = self.state.window.packets.floor();
         counter.window += acked;
@@ -59,7 +59,7 @@ impl Cubic {
         }
         epoch.phase = if below { Phase::Concave } else { Phase::Convex };
         if self.reno_friendly {
-            // Reno's window with this beta grows by one packet per so many acknowledged.
+            // Reno's window with this beta grows by one packet per `share` acknowledged packets.
             let share = (cwnd * (8.0 / self.alpha).floor() / 8.0).floor().max(1.0);
             let grown = ((counter.reno / share).ceil() - 1.0).max(0.0);
             counter.reno -= grown * share;

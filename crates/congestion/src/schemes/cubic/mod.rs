@@ -1,17 +1,18 @@
 //! CUBIC: the window is a cubic function of the time since the last reduction.
 //!
 //! Source: RFC 9438, with HyStart++ (RFC 9406) or Linux's HyStart to end the first slow start. After a reduction at
-//! `W_max` the window follows `W(t) = C * (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`: fast back towards
-//! `W_max`, flat around it, then probing ever faster; never below what Reno would have (`W_est`).
+//! `W_max` the window follows `W(t) = C * (t - K)^3 + W_max`, `K = cbrt((W_max - cwnd) / C)`. It returns fast towards
+//! `W_max`, is flat around it, and then probes ever faster. It is never below Reno's window (`W_est`).
 //!
-//! Choices where RFC 9438 leaves them open, and deviations:
-//! - the reduction starts from cwnd, as in Linux, not from the flight size; an application-limited window does not grow,
-//!   which is the guard that section 4.6 asks for with that choice;
-//! - time during which nothing is in flight, or the window does not limit sending, is taken out of `t` (section 4.2);
-//! - an ACK never shrinks the window, even where the look-ahead of one RTT had carried it above `W_est`;
-//! - after a timeout the first epoch has `K = 0` (section 4.8).
+//! Choices that RFC 9438 leaves open, and deviations:
 //!
-//! Expected: with random losses at rate `p` a mean window of `1.054 * (RTT / p)^(3/4)` packets where that exceeds Reno's
+//! - The reduction starts from cwnd, as in Linux, not from the flight size. An application-limited window does not
+//!   grow, which is the guard that section 4.6 asks for with that choice.
+//! - Time during which nothing is in flight, or the window does not limit sending, does not count in `t` (section 4.2).
+//! - An ACK never shrinks the window, even if the look-ahead of one RTT had carried it above `W_est`.
+//! - After a timeout the first epoch has `K = 0` (section 4.8).
+//!
+//! Expected: with random losses at rate `p` a mean window of `1.054 * (RTT / p)^(3/4)` packets if that exceeds Reno's
 //! (RFC 9438 5.1); full use of a drop-tail queue of at least 0.43 BDP.
 
 use crate::parts::{Completed, SlowStart, Window};
@@ -23,14 +24,14 @@ use units::{Span, Time};
 mod counted;
 use counted::Counter;
 
-/// Smallest window after a loss, packets (RFC 9438 4.6).
+/// Minimum window after a loss, packets (RFC 9438 4.6).
 const MIN_WINDOW: f64 = 2.0;
-/// Smallest window after a CE mark, packets (RFC 9438 4.6).
+/// Minimum window after a CE mark, packets (RFC 9438 4.6).
 const MIN_WINDOW_ECN: f64 = 1.0;
-/// Most growth in one RTT, as a multiple of the window (RFC 9438 4.2).
+/// Maximum growth in one RTT, as a multiple of the window (RFC 9438 4.2).
 const MAX_GROWTH: f64 = 1.5;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "cubic",
     summary: "TCP CUBIC (RFC 9438) with HyStart++ (RFC 9406)",
@@ -81,39 +82,39 @@ pub(crate) const ENTRY: Entry = Entry {
     }),
 };
 
-/// Also the base of [`crate::schemes::prague`] and [`crate::learned::orca`].
+/// CUBIC, also the base of [`crate::schemes::prague`] and [`crate::learned::orca`].
 #[derive(Debug)]
 pub(crate) struct Cubic {
-    /// C, packets/s^3.
+    /// CUBIC's C, packets/s^3.
     c: f64,
     beta: f64,
-    /// Reno's increase per RTT that gives a flow with this `beta` Reno's mean window (RFC 9438 4.3).
+    /// Reno's increase per RTT with which a flow with this `beta` has Reno's mean window (RFC 9438 4.3).
     alpha: f64,
-    /// Connections whose aggressiveness the flow has.
+    /// Number of connections whose aggressiveness the flow has.
     connections: f64,
     fast_convergence: bool,
     reno_friendly: bool,
-    /// The clock runs on while nothing is in flight.
+    /// True if the clock runs while nothing is in flight.
     counts_pauses: bool,
-    /// For growth in whole packets.
+    /// Counts for growth in whole packets; `None` for fractional growth.
     counter: Option<Counter>,
     completed: Completed,
     state: State,
-    /// The state before the present loss episode.
+    /// State before the present loss episode.
     undo: Option<State>,
-    /// When the latest ACK arrived, or the packet left that ended a pause.
+    /// Arrival time of the latest ACK, or departure time of the packet that ended a pause.
     acked_at: Time,
-    /// When the latest packet left.
+    /// Departure time of the latest packet.
     sent_at: Time,
 }
 
-/// Everything a reduction changes.
+/// State that a reduction changes.
 #[derive(Clone, Copy, Debug)]
 struct State {
     window: Window,
-    /// Packets.
+    /// Slow start threshold, packets.
     ssthresh: f64,
-    /// Window before the latest reduction, after fast convergence; packets. 0 lets the next epoch begin flat.
+    /// Window before the latest reduction, after fast convergence, packets. With 0 the next epoch begins flat.
     w_max: f64,
     /// Window before the latest reduction, packets.
     cwnd_prior: f64,
@@ -129,27 +130,27 @@ struct Epoch {
     origin: f64,
     /// Time from the beginning to the plateau, s.
     k: f64,
-    /// What Reno would have, packets.
+    /// Estimate of Reno's window, packets.
     w_est: f64,
     phase: Phase,
 }
 
-/// What decides the window; the discriminants are the values of the field `phase`.
+/// Rule that decides the window; the discriminants are the values of the field `phase`.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     SlowStart = 0,
-    /// HyStart++'s conservative slow start.
+    /// Conservative slow start of HyStart++.
     Conservative = 1,
-    /// `W_est` is above the cubic.
+    /// Growth along `W_est`, which is above the cubic.
     RenoFriendly = 2,
-    /// Below the plateau.
+    /// Growth along the cubic below the plateau.
     Concave = 3,
-    /// Beyond the plateau.
+    /// Growth along the cubic beyond the plateau.
     Convex = 4,
 }
 
 impl Epoch {
-    /// The cubic `span` after the beginning, packets. [RFC 9438 4.2]
+    /// Returns the cubic `span` after the beginning, packets. [RFC 9438 4.2]
     fn cubic(&self, c: f64, span: Span) -> f64 {
         let t = span.as_secs_f64() - self.k;
         c * t * t * t + self.origin
@@ -185,8 +186,8 @@ impl Cubic {
         }
     }
 
-    /// With the aggressiveness of several connections, of which one reduces at a loss (google/quiche@4942657,
-    /// `cubic_bytes.cc`, `Alpha`, `Beta`, `BetaLastMax`).
+    /// Returns CUBIC with the aggressiveness of several connections, one of which reduces at a loss
+    /// (google/quiche@4942657, `cubic_bytes.cc`, `Alpha`, `Beta`, `BetaLastMax`).
     pub(crate) fn emulating(mut self, connections: f64) -> Self {
         self.beta = (connections - 1.0 + self.beta) / connections;
         self.alpha = 3.0 * connections * connections * (1.0 - self.beta) / (1.0 + self.beta);
@@ -194,7 +195,7 @@ impl Cubic {
         self
     }
 
-    /// As Linux has it: growth in whole packets, HyStart.
+    /// Returns CUBIC as in Linux: growth in whole packets, HyStart.
     pub(crate) fn linux(start: &Start) -> Self {
         let base = Self::new(&Parameters::defaults(ENTRY.parameters), start);
         let slow_start = SlowStart::named("hystart", f64::INFINITY);
@@ -202,12 +203,12 @@ impl Cubic {
         Self { counter: Some(Counter::default()), state, ..base }
     }
 
-    /// Packets.
+    /// Returns the slow start threshold, packets.
     pub(crate) const fn ssthresh(&self) -> f64 {
         self.state.ssthresh
     }
 
-    /// Packets.
+    /// Returns the window, packets.
     pub(crate) fn window(&self) -> f64 {
         self.state.window.packets
     }
@@ -216,7 +217,7 @@ impl Cubic {
         self.state.window.packets = packets;
     }
 
-    /// Congestion avoidance goes on from the present window.
+    /// Ends slow start: congestion avoidance continues from the present window.
     pub(crate) fn end_slow_start(&mut self) {
         self.state.ssthresh = self.state.window.packets;
     }
@@ -225,12 +226,12 @@ impl Cubic {
         self.state.window.packets < self.state.ssthresh
     }
 
-    /// A congestion event; the window keeps at least `min_window` packets.
+    /// Handles a congestion event; the window keeps at least `min_window` packets.
     fn reduce(&mut self, min_window: f64) {
         let state = &mut self.state;
         let cwnd = state.window.packets;
         state.cwnd_prior = cwnd;
-        // [RFC 9438 4.7]
+        // Fast convergence. [RFC 9438 4.7]
         let is_shrinking = self.fast_convergence && cwnd < state.w_max;
         state.w_max = if is_shrinking { cwnd * (1.0 + self.beta) / 2.0 } else { cwnd };
         state.ssthresh = (cwnd * self.beta).max(MIN_WINDOW);
@@ -245,7 +246,7 @@ impl Cubic {
         state.slow_start.on_congestion();
     }
 
-    /// Growth in slow start; returns the acknowledged packets that are left for congestion avoidance.
+    /// Grows the window in slow start. Returns the acknowledged packets that are left for congestion avoidance.
     fn grow_in_slow_start(&mut self, ack: &Ack<'_>, may_grow: bool) -> f64 {
         let state = &mut self.state;
         let step = state.slow_start.on_ack(ack, &state.window);
@@ -270,7 +271,7 @@ impl Cubic {
         Epoch { began: now, origin, k, w_est: cwnd, phase: Phase::Concave }
     }
 
-    /// Growth in congestion avoidance by `acked` packets. [RFC 9438 4.2 to 4.5]
+    /// Grows the window in congestion avoidance after `acked` packets. [RFC 9438 4.2 to 4.5]
     fn grow(&mut self, ack: &Ack<'_>, acked: f64) {
         if let Some(counter) = self.counter {
             self.grow_counted(ack, acked, counter);
@@ -317,7 +318,7 @@ impl Controller for Cubic {
             acked = self.grow_in_slow_start(ack, may_grow && !is_duplicate);
         }
         if !may_grow {
-            // The cubic's clock stands still while the window is not what limits. [RFC 9438 4.2]
+            // The cubic's clock stops while the window does not limit sending. [RFC 9438 4.2]
             if let Some(epoch) = &mut self.state.epoch {
                 epoch.began += pause;
             }
@@ -348,7 +349,7 @@ impl Controller for Cubic {
         let state = &mut self.state;
         state.window.restart(event.idle_timeouts, &mut state.ssthresh);
         if event.in_flight_bytes == u64::from(event.bytes) && !self.counts_pauses {
-            // The cubic's clock stands still while nothing is in flight. [RFC 9438 4.2]
+            // The cubic's clock stops while nothing is in flight. [RFC 9438 4.2]
             if let Some(epoch) = &mut state.epoch {
                 epoch.began += event.now - self.sent_at.max(self.acked_at);
             }
@@ -359,7 +360,7 @@ impl Controller for Cubic {
 
     fn on_ecn(&mut self, ecn: &Ecn) {
         if ecn.new_episode {
-            // Undoing an earlier loss must not undo this.
+            // Undoing an earlier loss must not undo this reduction.
             self.undo = None;
             self.reduce(MIN_WINDOW_ECN);
         }

@@ -5,7 +5,7 @@ use crate::testing::Driver;
 
 const CLASSIC: (&str, &str) = ("slow_start", "classic");
 
-/// A driver whose window has grown from 10 to 100 packets in classic slow start.
+/// Returns a driver whose window has grown from 10 to 100 packets in classic slow start.
 fn at_hundred(settings: &[(&str, &str)]) -> Driver {
     let mut settings = settings.to_vec();
     settings.push(CLASSIC);
@@ -48,7 +48,7 @@ fn each_ack_moves_towards_the_cubic_one_rtt_ahead() {
     near(driver.field("cwnd"), 70.007_563, 1e-6);
     pass(&mut driver, 100);
     driver.ack(1);
-    // t = 0.1 s: W(0.1) = 72.08 is above; W(0.2) = 0.4 * (0.2 - 4.217163)^3 + 100 = 0.4 * -64.8272 + 100 = 74.0691;
+    // At t = 0.1 s W(0.1) = 72.08 is above. W(0.2) = 0.4 * (0.2 - 4.217163)^3 + 100 = 0.4 * -64.8272 + 100 = 74.0691;
     // cwnd = 70.00756 + (74.0691 - 70.00756) / 70.00756 = 70.06558.
     near(driver.field("cwnd"), 70.065_58, 1e-5);
 
@@ -69,13 +69,13 @@ fn below_the_plateau_growth_slows_down_and_beyond_it_speeds_up() {
         driver.ack_window();
         windows.push((driver.field("cwnd"), driver.field("phase")));
     }
-    // One window per 0.1 s; the plateau lies 4.2 s after the epoch's first ACK. 101 packets are 0.4 * 1.36^3 beyond it.
+    // Rounds last 0.1 s; the plateau lies 4.2 s after the epoch's first ACK. 101 packets are 0.4 * 1.36^3 beyond it.
     let growth = |index: usize| windows[index + 5].0 - windows[index].0;
     assert!(growth(0) > growth(10) && growth(10) > growth(30), "concave: {windows:?}");
     assert!(growth(50) < growth(70) && growth(70) < growth(84), "convex: {windows:?}");
     near(windows[42].0, 100.0, 0.3);
     assert_eq!((windows[30].1, windows[60].1), (3.0, 4.0));
-    // 8.9 s after the epoch's first ACK: between W(8.9) = 0.4 * 4.6828^3 + 100 = 141.1 and W(9.0) = 143.8.
+    // 8.9 s after the epoch's first ACK the window is between W(8.9) = 0.4 * 4.6828^3 + 100 = 141.1 and W(9.0) = 143.8.
     assert!((141.1..143.8).contains(&windows[89].0), "{windows:?}");
 }
 
@@ -107,7 +107,7 @@ fn fast_convergence_gives_up_window_only_when_shrinking() {
 
 #[test]
 fn in_the_reno_region_the_window_grows_by_alpha_and_then_by_one_per_rtt() {
-    // 1 ms RTT, W_max 20: K = cbrt(6 / 0.4) = 2.47 s is 2466 RTTs, far slower than Reno.
+    // With 1 ms RTT and W_max 20, K = cbrt(6 / 0.4) = 2.47 s is 2466 RTTs, far slower than Reno.
     let mut driver = Driver::new(&ENTRY, &[CLASSIC]);
     driver.rtt = Span::from_ms(1);
     driver.ack_window();
@@ -116,7 +116,8 @@ fn in_the_reno_region_the_window_grows_by_alpha_and_then_by_one_per_rtt() {
     near(after_loss, 14.0, 1e-9);
     (0..6).for_each(|_| driver.ack_window());
     assert_eq!(driver.field("phase"), 2.0);
-    // 6 RTTs at 3 * 0.3 / 1.7 = 0.529 packets; slightly less as each round's window is rounded down to whole packets.
+    // 6 RTTs add 3 * 0.3 / 1.7 = 0.529 packets each. It is slightly less because each round's window is rounded down to
+    // whole packets.
     near(driver.field("cwnd"), 14.0 + 6.0 * 0.529, 0.2);
     (0..7).for_each(|_| driver.ack_window());
     assert!(driver.field("w_est") > 20.0, "past the old window: {}", driver.field("w_est"));
@@ -235,7 +236,7 @@ fn marks_reduce_once_per_episode_and_down_to_one_packet() {
     assert_eq!((driver.field("cwnd"), driver.field("ssthresh")), (1.0, 2.0));
 }
 
-/// Mean window with one loss per `packets_per_loss` packets, from the 400th cycle on.
+/// Returns the mean window with one loss per `packets_per_loss` packets, from the 400th cycle on.
 fn mean_window(c: &str, packets_per_loss: u64) -> f64 {
     let mut driver = at_hundred(&[("c", c)]);
     let (mut sum, mut rounds, mut since_loss) = (0.0, 0.0, 0);
@@ -258,15 +259,16 @@ fn mean_window(c: &str, packets_per_loss: u64) -> f64 {
 
 #[test]
 fn the_mean_window_follows_the_response_function() {
-    // RFC 9438 5.1 and tables 1 and 2: RTT 0.1 s, p = 1e-4: 187 packets with C = 0.4, 333 with C = 4. The plateau
-    // makes the approach slow: x packets below the equilibrium a cycle gains only about 2e-5 * x^3 packets.
+    // RFC 9438 5.1 and tables 1 and 2 have for RTT 0.1 s and p = 1e-4: 187 packets with C = 0.4, 333 with C = 4. The
+    // plateau makes the approach slow: x packets below the equilibrium a cycle gains only about 2e-5 * x^3 packets.
     near(mean_window("0.4", 10_000) / 187.0, 1.0, 0.06);
     near(mean_window("4", 10_000) / 333.0, 1.0, 0.06);
-    // Where Reno is faster its mean window is the floor: 1.2 / sqrt(1e-3) = 38 packets.
+    // If Reno is faster, its mean window is the minimum: 1.2 / sqrt(1e-3) = 38 packets.
     near(mean_window("0.4", 1_000) / 38.0, 1.0, 0.1);
 }
 
-/// Slow start with HyStart++ whose RTT rises from 100 to 120 ms in the second round (threshold 100 / 8 = 12.5 ms).
+/// Returns a driver in slow start with HyStart++ whose RTT rises from 100 to 120 ms in the second round (threshold 100
+/// / 8 = 12.5 ms).
 fn suspicious() -> Driver {
     let mut driver = Driver::new(&ENTRY, &[]);
     driver.ack_window();
@@ -292,7 +294,7 @@ fn a_risen_rtt_starts_conservative_slow_start_at_the_eighth_sample() {
     assert_eq!((driver.field("phase"), driver.field("cwnd")), (0.0, 27.0));
     driver.ack(1);
     assert_eq!((driver.field("phase"), driver.field("cwnd")), (1.0, 28.0));
-    // From now on a quarter packet per ACK.
+    // From now on an ACK adds a quarter packet.
     (0..4).for_each(|_| driver.ack(1));
     assert_eq!(driver.field("cwnd"), 29.0);
 }
@@ -301,7 +303,7 @@ fn a_risen_rtt_starts_conservative_slow_start_at_the_eighth_sample() {
 fn five_conservative_rounds_end_slow_start_and_the_partial_one_counts() {
     let mut driver = suspicious();
     driver.ack_window();
-    // 8 of 20 ACKs at full growth, 12 at a quarter: 20 + 8 + 3 = 31.
+    // 8 of 20 ACKs are at full growth, 12 at a quarter: 20 + 8 + 3 = 31.
     assert_eq!((driver.field("phase"), driver.field("cwnd")), (1.0, 31.0));
     let mut rounds = 1;
     while driver.field("phase") == 1.0 {
@@ -309,11 +311,12 @@ fn five_conservative_rounds_end_slow_start_and_the_partial_one_counts() {
         driver.ack_window();
         rounds += 1;
     }
-    // The rounds after the partial one begin with the ACK that ends the one before: the sixth window ends the fifth.
+    // Rounds after the partial one begin with the ACK that ends the previous one: the sixth window ends the fifth
+    // round.
     assert_eq!(rounds, 6);
     let ssthresh = driver.field("ssthresh");
     assert!(ssthresh.is_finite() && ssthresh <= driver.field("cwnd"));
-    // The plateau is where slow start ended.
+    // The plateau is at the window that ended slow start.
     driver.ack(1);
     assert_eq!((driver.field("k"), driver.field("w_max")), (0.0, 0.0));
 }
@@ -352,7 +355,7 @@ fn hystart_plus_plus_is_for_the_first_slow_start_only() {
     assert_eq!((driver.field("phase"), driver.field("cwnd")), (0.0, 8.0));
 }
 
-/// Slow start with Linux's HyStart at 20 packets, after a round of 100 ms.
+/// Returns a driver in slow start with Linux's HyStart at 20 packets, after a round of 100 ms.
 fn hybrid() -> Driver {
     let mut driver = Driver::new(&ENTRY, &[("slow_start", "hystart")]);
     driver.ack_window();
@@ -371,7 +374,7 @@ fn linux_hystart_leaves_on_delay_at_the_ninth_sample_of_a_round() {
         driver.ack(1); // no longer grows the window
         assert_eq!(driver.field("ssthresh") == 28.0, left);
     }
-    // A later sample of the round takes the suspicion away.
+    // A later, smaller sample of the round disproves the rise.
     let mut driver = hybrid();
     driver.rtt = Span::from_ms(200);
     (0..8).for_each(|_| driver.ack(1));
@@ -399,7 +402,7 @@ fn linux_hystart_looks_again_after_a_timeout_and_forgets_the_smallest_rtt() {
     driver.rtt = Span::from_ms(200);
     (0..9).for_each(|_| driver.ack(1));
     assert_eq!(driver.field("ssthresh"), 28.0);
-    // 28 -> 90 packets by the cubic.
+    // The window grows from 28 to 90 packets by the cubic.
     while driver.field("cwnd") < 90.0 {
         driver.ack(1);
         driver.now += Span::from_ms(5);
@@ -471,8 +474,8 @@ fn counted_growth_takes_whole_packets_for_whole_counts() {
     let mut driver = at_hundred(&[("growth", "counted"), ("reno_friendly", "false")]);
     driver.lose(1, true);
     assert_eq!((driver.field("cwnd"), driver.field("w_max")), (70.0, 100.0));
-    // One RTT of 0.1 s after the epoch began: distance floor(0.4 * 4.1172^3) = 27, target 73: one packet per
-    // floor(70 / 3) = 23 acknowledged.
+    // One RTT of 0.1 s after the epoch began, the distance is floor(0.4 * 4.1172^3) = 27 and the target 73. So there is
+    // one packet per floor(70 / 3) = 23 acknowledged.
     (0..22).for_each(|_| driver.ack(1));
     assert_eq!(driver.field("cwnd"), 70.0);
     driver.ack(1);
@@ -481,7 +484,7 @@ fn counted_growth_takes_whole_packets_for_whole_counts() {
 
 #[test]
 fn a_reduction_forgets_what_linux_has_counted_and_ns_3_keeps_it() {
-    // One packet of growth for each 100 windows; 30 packets are counted when the window is reduced.
+    // The window grows by one packet for each 100 windows; 30 packets are counted when the window is reduced.
     let acks_until_growth = |growth| {
         let mut driver = at_hundred(&[("growth", growth), ("reno_friendly", "false")]);
         driver.lose(1, true);
@@ -508,7 +511,7 @@ fn counted_growth_takes_nothing_from_acks_beyond_a_hole() {
         let after_first = driver.field("cwnd");
         (0..40).for_each(|_| driver.ack(1));
         assert_eq!(driver.field("cwnd") > after_first, grown, "{growth}");
-        // What completes more of the stream does count.
+        // ACKs that complete more of the stream do count.
         (0..40).for_each(|step| {
             driver.stream_bytes = Some((51_000 + 1000 * step, 200_000));
             driver.ack(1);
@@ -538,14 +541,14 @@ fn counted_growth_is_no_slower_than_reno_with_the_same_beta() {
         (0..20).for_each(|_| driver.ack_window());
         driver.field("cwnd")
     };
-    // Reno's window gains one packet per floor(70 * 15 / 8) = 131 acknowledged, 10 in 20 windows.
+    // Reno's window gains one packet per floor(70 * 15 / 8) = 131 acknowledged, which is 10 in 20 windows.
     assert_eq!(grown("true"), 80.0);
     assert!(grown("false") < 78.0, "{}", grown("false"));
 }
 
 #[test]
 fn ns3s_hystart_waits_for_a_train_of_a_whole_rtt() {
-    // 100 packets of a window in 0.6 RTT: enough for Linux, not for ns-3.
+    // 100 packets of a window arrive in 0.6 RTT: enough for Linux, not for ns-3.
     let left = |slow_start| {
         let mut driver = Driver::new(&ENTRY, &[("slow_start", slow_start)]);
         (0..3).for_each(|_| driver.ack_window());

@@ -2,18 +2,23 @@
 //!
 //! Source: `fillp_alg2_*` of the binaries of 28 October (`FillP` 2.0) and 10 November 2018 (FillP-Sheep), which
 //! Pantheon ran (fillthepipe/fill-the-pipe@d6da145 and fillthepipe/fillp-sheep@0e5bb72, executables with symbols).
-//! One evaluation per PACK (`parts/pack.rs`); bandwidth is the largest of 21 PACKs' received rates, `MID` their 14th.
-//! Both bound what is in flight, Sheep no more than `FillP`, though their README of 2023 says otherwise: at a PACK with
-//! more in flight than the bound, as many bytes of the coming sending are skipped as there are above it
-//! (`fillp_alg2_analyse_pack`, `fillp_alg2_spunge_do_send_cycle`). With `sheep`: the queue drained every 10 s instead of
-//! 60 s, and bandwidth samples that are means of two PACKs.
+//! There is one evaluation per PACK (`parts/pack.rs`). Bandwidth is the maximum of 21 PACKs' received rates, `MID`
+//! their 14th.
 //!
-//! What no source says, and is chosen here: the shortest PACK interval (the first generation's 20 ms); the cycle's start
-//! is drawn when STARTUP ends; the rate never falls below 350 kbit/s; what is sent again waits with the rest while
-//! sending is skipped.
+//! Both bound the flight, Sheep no more than `FillP`, though their README of 2023 says otherwise. If more than the
+//! bound is in flight at a PACK, the excess bytes are skipped in the following sending (`fillp_alg2_analyse_pack`,
+//! `fillp_alg2_spunge_do_send_cycle`). With `sheep` the queue is drained every 10 s instead of 60 s, and bandwidth
+//! samples are means of two PACKs.
 //!
-//! Expected: a lone flow fills the link; the cycle's mean gain is 1. The queue of a lone flow is at
-//! most 0.28 times the rate of the link times the sum of RTT and PACK interval.
+//! Choices without a source:
+//!
+//! - The minimum PACK interval is the first generation's 20 ms.
+//! - The start of the cycle is drawn when STARTUP ends.
+//! - The rate never falls below 350 kbit/s.
+//! - Retransmissions also wait while sending is skipped.
+//!
+//! Expected: a lone flow fills the link; the cycle's mean gain is 1. The queue of a lone flow is at most 0.28 times the
+//! rate of the link times the sum of RTT and PACK interval.
 
 use crate::parts::{Pack, PackHalf, WindowedMin, interval_message};
 use crate::{
@@ -21,44 +26,44 @@ use crate::{
 };
 use units::{Rate, Rng, Span, Time};
 
-/// Least received rate the start assumes, kbit/s.
+/// Minimum received rate that the start assumes, kbit/s.
 const INIT_RATE: f64 = 2000.0;
-/// PACKs after which INIT ends even if nothing arrived.
+/// Number of PACKs after which INIT ends even if nothing arrived.
 const INIT_PACKS: u32 = 4;
-/// Received rates below this are not believed in STARTUP; nothing is sent more slowly, kbit/s.
+/// Minimum received rate that counts in STARTUP, and minimum sending rate, kbit/s.
 const MIN_RATE: f64 = 350.0;
-/// Growth of the received rate that keeps STARTUP going, and PACKs without it that end it.
+/// Growth of the received rate that continues STARTUP, and number of PACKs without it that end STARTUP.
 const STARTUP_GROWTH: f64 = 1.25;
 const STARTUP_PACKS: u32 = 7;
-/// STARTUP ends when the smoothed RTT is this many times the first.
+/// Smoothed RTT at which STARTUP ends, as a multiple of the first RTT.
 const STARTUP_RTTS: u64 = 5;
-/// Share of the largest received rate that is sent in DRAIN, and its longest duration in PACKs: of three, the one that
-/// ends STARTUP counts.
+/// Sending rate in DRAIN as a fraction of the maximum received rate, and its maximum duration in PACKs. It lasts three,
+/// of which the one that ends STARTUP counts.
 const DRAIN_GAIN: f64 = 0.25;
 const DRAIN_PACKS: u32 = 2;
-/// Slots of the gain cycle, one per PACK.
+/// Number of slots of the gain cycle, one per PACK.
 const CYCLE_SLOTS: u64 = 16;
-/// A sample raises the bandwidth at most by this factor.
+/// Maximum factor by which a sample raises the bandwidth.
 const JUMP_LIMIT: f64 = 1.25;
-/// `MID` is this far down the sorted rates: the 14th of 21.
+/// Position of `MID` in the sorted rates: the 14th of 21.
 const MID_SHARE: f64 = 14.0 / 21.0;
-/// Rate of `PROBE_RTT`, kbit/s, and its shortest duration.
+/// Rate of `PROBE_RTT`, kbit/s, and its minimum duration.
 const PROBE_RTT_RATE: f64 = 2000.0;
 const PROBE_RTT_SPAN: Span = Span::from_ms(200);
-/// Share of lost packets of a PACK from which Sheep falls back to `MID`, percent.
+/// Loss rate of a PACK from which Sheep falls back to `MID`, percent.
 const SHEEP_LOSS_PERCENT: u8 = 30;
-/// Gain of the bound on what is in flight over the received rate until STARTUP is over, and its smallest rate (kbit/s)
-/// and value (packets).
+/// Gain of the bound on the flight over the received rate until STARTUP is over, its minimum rate (kbit/s) and its
+/// minimum (packets).
 const STARTUP_CAP_GAIN: f64 = 3.0;
 const MIN_CAP_RATE: f64 = 2000.0;
 const MIN_CAP_PACKETS: u64 = 5;
-/// The smallest RTT is that of this window (`fillp_udpate_sample_rtt`).
+/// Window of the minimum RTT (`fillp_udpate_sample_rtt`).
 const MIN_RTT_WINDOW: Span = Span::from_secs(10);
-/// PACKs per round trip of the set-up (TACK's beta), and their interval while none is known.
+/// Number of PACKs per round trip of the set-up (TACK's beta), and their interval while no round trip is known.
 const PACKS_PER_RTT: u64 = 4;
 const UNKNOWN_INTERVAL: Span = Span::from_ms(30);
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "fillp2",
     summary: "FillP, second generation (2018), and FillP-Sheep: BBR's model on the received rate of every PACK",
@@ -113,7 +118,7 @@ enum State {
     ProbeRtt,
 }
 
-/// The last received rates in their order, and sorted, largest first; kbit/s.
+/// Last received rates in their order, and sorted, largest first; kbit/s.
 #[derive(Debug)]
 struct RateFilter {
     recent: Vec<f64>,
@@ -149,7 +154,7 @@ impl RateFilter {
         self.sorted.first().copied().unwrap_or(0.0)
     }
 
-    /// The rate that is `MID_SHARE` down; zero while there are fewer.
+    /// Returns the rate at the position `MID_SHARE`; zero if there are too few rates.
     fn middle(&self) -> f64 {
         let rank = (MID_SHARE * self.capacity as f64).ceil() as usize;
         self.sorted.get(rank.max(1) - 1).copied().unwrap_or(0.0)
@@ -167,50 +172,51 @@ struct Fillp2 {
     jump_limit: bool,
     interval_floor: Span,
     mss_bytes: u64,
-    /// Number of packets sent, and their bytes in all.
+    /// Number of packets sent, and their total bytes.
     sent: (u64, u64),
     rng: Rng,
     state: State,
-    /// When the state began, and PACKs since.
+    /// Beginning of the state, and number of PACKs since then.
     entered: Time,
     packs: u32,
     /// Sending rate, kbit/s.
     rate: f64,
     filter: RateFilter,
-    /// Largest received rate so far, and the latest, kbit/s.
+    /// Maximum received rate so far, and the latest one, kbit/s.
     max_rate: f64,
     received: f64,
-    /// STARTUP: mean of the latest two PACKs, PACKs since it grew, whether a packet was lost.
+    /// State of STARTUP: mean rate of the latest two PACKs, number of PACKs since it grew, and true if a packet was
+    /// lost.
     mean: f64,
     plateau: u32,
     lost_in_startup: bool,
-    /// Slot of the cycle, where the cycle's raised slots begin, and whether a cycle ended.
+    /// Slot of the cycle, first slot of the cycle's raised slots, and true if a cycle ended.
     slot: u64,
     raised: u64,
     cycled: bool,
     first_rtt: Option<Span>,
     rtt: Span,
     srtt: Span,
-    /// Smallest RTT of the latest [`MIN_RTT_WINDOW`].
+    /// Minimum RTT of the latest [`MIN_RTT_WINDOW`].
     min_rtt: WindowedMin<Span>,
     probe_rtt_until: Time,
-    /// Latest PACK.
+    /// Loss rate in the latest PACK, percent.
     loss_percent: u8,
     skip: Skip,
     is_skipping: bool,
 }
 
-/// Sending that is skipped because more is in flight than the bound.
+/// Skipped sending while more is in flight than the bound.
 #[derive(Clone, Copy, Debug)]
 struct Skip {
-    /// Bytes, at `counted_at`.
+    /// Bytes to skip, at `counted_at`.
     bytes: f64,
     counted_at: Time,
     until: Time,
 }
 
 impl Skip {
-    /// Counts down what would have been sent at `rate` (kbit/s).
+    /// Subtracts the bytes that would have been sent at `rate` (kbit/s).
     fn count(&mut self, now: Time, rate: f64) {
         let passed = rate * 1e3 / 8.0 * (now - self.counted_at).as_secs_f64();
         (self.bytes, self.counted_at) = ((self.bytes - passed).max(0.0), now);
@@ -221,7 +227,7 @@ impl Skip {
         self.bytes = bytes as f64;
     }
 
-    /// Sets its end at `rate`.
+    /// Sets the end of the skip at `rate`.
     fn aim(&mut self, rate: f64) {
         self.until = self.counted_at + Span::from_secs_f64(self.bytes * 8.0 / (rate * 1e3));
     }
@@ -272,7 +278,7 @@ impl Fillp2 {
         }
     }
 
-    /// Estimated bandwidth, kbit/s.
+    /// Returns the estimated bandwidth, kbit/s.
     fn bandwidth(&self) -> f64 {
         self.filter.largest().max(MIN_RATE)
     }
@@ -282,8 +288,8 @@ impl Fillp2 {
         self.first_rtt.map_or(UNKNOWN_INTERVAL, |rtt| (rtt / PACKS_PER_RTT).max(self.interval_floor))
     }
 
-    /// Returns how many bytes may be in flight; PACKs come `interval` late. The program counts packets: the bound in full
-    /// ones, those in flight whatever their size. So the bound in bytes goes by the mean size of the packets sent.
+    /// Returns the maximum bytes in flight; PACKs come `interval` late. The program counts packets: the bound in full
+    /// packets, the flight in packets of any size. So the bound in bytes uses the mean size of the packets sent.
     fn cap_bytes(&self) -> u64 {
         let Some(min_rtt) = self.min_rtt.get() else { return u64::MAX };
         let rate = match self.state {
@@ -385,7 +391,7 @@ impl Fillp2 {
         }
     }
 
-    /// Twice up, once down, the rest level: 1 in the mean.
+    /// Returns the gain of the slot: two slots up, one down, the rest level, with a mean of 1.
     fn cycle_gain(&self) -> f64 {
         match (self.slot + CYCLE_SLOTS - self.raised) % CYCLE_SLOTS {
             0 | 1 => self.probe_gains.0,
@@ -414,7 +420,7 @@ impl Fillp2 {
         self.cycled |= self.slot == 0;
     }
 
-    /// The bandwidth, or less of it when the queue is long.
+    /// Returns the bandwidth, or less if the queue is long.
     fn base(&self) -> f64 {
         let bandwidth = self.bandwidth();
         let is_queue_long =
@@ -424,7 +430,7 @@ impl Fillp2 {
             return bandwidth;
         }
         let middle = self.filter.middle();
-        // Far apart, the rates come from deliveries in bursts: the middle says nothing then.
+        // If the rates are far apart, deliveries come in bursts: the middle rate is then not useful.
         if bandwidth > 5.0 * middle { 0.9 * bandwidth } else { middle }
     }
 }
@@ -460,7 +466,7 @@ impl Controller for Fillp2 {
 
     fn control(&self) -> Control {
         let pacing = Some(Rate::from_bps_f64(self.rate * 1e3));
-        // In flight is above one packet then.
+        // The flight is above one packet then.
         let window = if self.is_skipping { self.mss_bytes } else { u64::MAX };
         let wake_at = if self.is_skipping { self.skip.until } else { Time::NEVER };
         Control { pacing, wake_at, ..Control::window(window) }

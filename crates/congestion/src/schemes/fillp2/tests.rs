@@ -1,10 +1,10 @@
-//! The model of `FillP` 2, PACK by PACK.
+//! Tests of the model of `FillP` 2, PACK by PACK.
 
 use super::*;
 
 const INTERVAL: Span = Span::from_ms(20);
 
-/// A flow whose PACKs a test writes; RTT 40 ms.
+/// Flow whose PACKs a test writes; RTT 40 ms.
 struct Flow {
     fillp: Fillp2,
     now: Time,
@@ -34,7 +34,8 @@ impl Flow {
         self.pack_with(rate_kbps, 0);
     }
 
-    /// Goes to the PACK before the first of `PROBE_BW` on a link of `rate_kbps`; what is in flight is never too much.
+    /// Advances to the PACK before the first of `PROBE_BW` on a link of `rate_kbps`; the flight never exceeds the
+    /// bound.
     fn reach_probe_bw(&mut self, rate_kbps: u32) {
         for _ in 0..40 {
             if self.fillp.state == State::ProbeBw {
@@ -117,7 +118,7 @@ fn drain_ends_when_the_pipe_is_no_longer_over_full() {
     let mut flow = flow(&[]);
     (0..8).for_each(|_| flow.pack(40_000));
     assert_eq!(flow.fillp.state, State::Drain);
-    // 40 Mbit/s times the RTT of 40 ms and the interval of 20 ms.
+    // The bound is 40 Mbit/s times the RTT of 40 ms and the interval of 20 ms.
     flow.in_flight_bytes = 300_000;
     flow.pack(40_000);
     assert_eq!(flow.fillp.state, State::ProbeBw);
@@ -171,7 +172,7 @@ fn heavy_loss_is_a_reason_for_sheep_only() {
         let mut flow = flow(&[("sheep", sheep), ("jump_limit", "false")]);
         flow.reach_probe_bw(30_000);
         (0..21).for_each(|_| flow.pack(30_000));
-        // Two of them: Sheep's samples are means of two PACKs.
+        // Two PACKs are needed, because Sheep's samples are means of two PACKs.
         (0..2).for_each(|_| flow.pack(36_000));
         assert_eq!(flow.fillp.base(), 36_000.0);
         flow.pack_with(30_000, 29);
@@ -241,18 +242,18 @@ fn a_smallest_rtt_counts_for_ten_seconds() {
 fn what_is_in_flight_above_the_bound_is_skipped() {
     for sheep in ["false", "true"] {
         let mut flow = flow(&[("sheep", sheep)]);
-        // INIT: three times three times 2000 kbit/s over 40 + 20 ms.
+        // The bound in INIT is three times three times 2000 kbit/s over 40 + 20 ms.
         assert_eq!(flow.fillp.cap_bytes(), 135_000);
         flow.reach_probe_bw(40_000);
         (0..2).for_each(|_| flow.pack(40_000));
-        // 40 Mbit/s over 60 ms.
+        // The bound is 40 Mbit/s over 60 ms.
         assert_eq!(flow.fillp.cap_bytes(), 300_000);
         assert!(flow.fillp.skip.until <= flow.now);
         flow.in_flight_bytes = 350_000;
         flow.pack(40_000);
         let expected = flow.now + Span::from_secs_f64(50_000.0 * 8.0 / (flow.fillp.rate * 1e3));
         assert_eq!(flow.fillp.skip.until, expected, "50 kB at the rate");
-        // The next PACK decides anew.
+        // The next PACK replaces the skipped bytes.
         flow.in_flight_bytes = 300_000;
         flow.pack(40_000);
         assert!(flow.fillp.skip.until <= flow.now);
@@ -267,7 +268,7 @@ fn what_is_skipped_at_the_end_of_startup_lasts_into_drain() {
     while flow.fillp.state == State::Startup {
         flow.pack(40_000);
     }
-    // In STARTUP the bound is 120 Mbit/s over 60 ms: 900 kB. What is left of 100 kB is skipped at a quarter of the rate.
+    // In STARTUP the bound is 120 Mbit/s over 60 ms: 900 kB. The rest of 100 kB is skipped at a quarter of the rate.
     assert_eq!(flow.fillp.state, State::Drain);
     let skipped = flow.fillp.skip.until - flow.now;
     assert_eq!(skipped, Span::from_secs_f64(100_000.0 * 8.0 / 10e6));

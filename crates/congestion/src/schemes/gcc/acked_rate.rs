@@ -1,17 +1,17 @@
-//! The rate that arrives, robust against gaps in the deliveries (libwebrtc M150,
+//! Receive rate, robust against gaps in the deliveries (libwebrtc M150,
 //! `modules/congestion_controller/goog_cc/robust_throughput_estimator.cc`).
 
 use super::numbers::{rate_of, signed_ms};
 use std::collections::VecDeque;
 use units::Time;
 
-/// The window is kept to these unless it is shorter.
+/// Limits of the window: it exceeds only one of them.
 const MIN_PACKETS: usize = 20;
 const MIN_MS: f64 = 1000.0;
-/// It never exceeds these.
+/// Hard limits of the window, which it never exceeds.
 const MAX_PACKETS: usize = 500;
 const MAX_MS: f64 = 5000.0;
-/// Without this many packets there is no estimate.
+/// Minimum number of packets for an estimate.
 const REQUIRED_PACKETS: usize = 10;
 
 #[derive(Clone, Copy, Debug)]
@@ -24,7 +24,7 @@ struct Packet {
 /// Acknowledged bitrate over a window of received packets.
 #[derive(Debug)]
 pub(super) struct AckedRate {
-    /// In the order of arrival.
+    /// Received packets in the order of arrival.
     window: VecDeque<Packet>,
     /// Latest departure among the packets that left the window.
     discarded_sent_at: Time,
@@ -35,7 +35,7 @@ impl AckedRate {
         Self { window: VecDeque::with_capacity(MAX_PACKETS + 1), discarded_sent_at: Time::ZERO }
     }
 
-    /// A packet was received; `bytes` of its IP datagram.
+    /// Adds a received packet; `bytes` of its IP datagram.
     pub(super) fn add(&mut self, sent_at: Time, arrival: Time, bytes: f64) {
         self.window.push_back(Packet { sent_at, arrival, bytes });
         let mut index = self.window.len() - 1;
@@ -56,7 +56,7 @@ impl AckedRate {
         packets > MAX_PACKETS || length_ms > MAX_MS || (packets > MIN_PACKETS && length_ms > MIN_MS)
     }
 
-    /// bit/s; `None` before enough has arrived.
+    /// Returns the rate, bit/s; `None` before enough packets have arrived.
     pub(super) fn rate(&self) -> Option<f64> {
         if self.window.len() < REQUIRED_PACKETS {
             return None;
@@ -64,7 +64,7 @@ impl AckedRate {
         let (first, last) = (self.window.front()?, self.window.back()?);
         let bytes: f64 = self.window.iter().map(|packet| packet.bytes).sum();
         let (largest, second) = self.largest_gaps();
-        // A stall followed by a burst is no change of rate; an overestimate is bounded by what was sent.
+        // A stall followed by a burst is not a change of rate. The send rate bounds an overestimate.
         let received_ms = signed_ms(last.arrival, first.arrival) - largest + second;
         let received = rate_of(bytes - first.bytes, received_ms.max(1.0));
         Some(self.send_rate().map_or(received, |sent| sent.min(received)))
@@ -83,7 +83,7 @@ impl AckedRate {
         (largest, second)
     }
 
-    /// Of the packets sent after those that left the window.
+    /// Returns the rate at which the packets sent after the discarded ones left, bit/s.
     fn send_rate(&self) -> Option<f64> {
         let sent = || self.window.iter().filter(|packet| packet.sent_at >= self.discarded_sent_at);
         if sent().count() < REQUIRED_PACKETS {
@@ -112,19 +112,19 @@ mod tests {
         }
         assert_eq!(acked.rate(), None);
         acked.add(at(90), at(140), 1000.0);
-        // 9000 B in 90 ms
+        // 9000 B arrive in 90 ms.
         assert!((acked.rate().unwrap() - 800_000.0).abs() < 1e-6);
     }
 
     #[test]
     fn one_stall_does_not_lower_the_rate_and_the_send_rate_bounds_it() {
         let mut acked = AckedRate::new();
-        // Sent every 10 ms; those between 50 and 450 ms arrive together at 500.
+        // Packets leave every 10 ms; those between 50 and 450 ms arrive together at 500.
         for index in 0..100 {
             let sent = 10 * index;
             acked.add(at(sent), at(if (50..450).contains(&sent) { 500 } else { sent + 50 }), 1000.0);
         }
-        // The 410 ms gap counts as 10 ms: 99 kB in 590 ms arrive faster than the 99 kB in 990 ms that were sent.
+        // The 410 ms gap counts as 10 ms: the result is 99 kB in 590 ms. The send rate, 99 kB in 990 ms, is lower.
         assert!((acked.rate().unwrap() - 800_000.0).abs() < 1e-6);
     }
 

@@ -1,4 +1,4 @@
-//! Delay-based estimate: additive or multiplicative increase, decrease below what arrives (libwebrtc M150,
+//! Delay-based estimate: additive or multiplicative increase, decrease below the receive rate (libwebrtc M150,
 //! `modules/remote_bitrate_estimator/aimd_rate_control.cc`,
 //! `modules/congestion_controller/goog_cc/link_capacity_estimator.cc`).
 
@@ -9,21 +9,21 @@ use units::{Span, Time};
 
 /// Weight of a new sample in the link's capacity.
 const CAPACITY_WEIGHT: f64 = 0.05;
-/// Bounds of its normalised variance.
+/// Bounds of the capacity's normalised variance.
 const DEVIATION: (f64, f64) = (0.4, 2.5);
-/// Round trip before anything is known.
+/// Round trip before the first measurement.
 const INITIAL_RTT: Span = ms(200);
-/// Frames per second and bytes per packet that additive increase assumes.
+/// Frames per second and bits per packet that additive increase assumes.
 const ASSUMED_FPS: f64 = 30.0;
 const ASSUMED_PACKET_BITS: f64 = 1200.0 * 8.0;
-/// Slowest additive increase, bit/s per second.
+/// Minimum additive increase, bit/s per second.
 const MIN_ADDITIVE: f64 = 4000.0;
-/// Smallest multiplicative increase, bit/s.
+/// Minimum multiplicative increase, bit/s.
 const MIN_MULTIPLICATIVE: f64 = 1000.0;
 /// Subtracted from each decreased rate, bit/s.
 const DECREASE_MARGIN: f64 = 5000.0;
 
-/// What overuse says about the link's capacity, kbit/s.
+/// Estimate of the link's capacity from overuse, kbit/s.
 #[derive(Clone, Copy, Debug)]
 struct LinkCapacity {
     estimate: Option<f64>,
@@ -35,7 +35,7 @@ impl LinkCapacity {
         Self { estimate: None, deviation: DEVIATION.0 }
     }
 
-    /// Overuse while `rate` bit/s arrived.
+    /// Takes the receive rate during overuse as a sample, bit/s.
     fn update(&mut self, rate: f64) {
         let sample = rate / 1e3;
         let estimate = self
@@ -48,7 +48,7 @@ impl LinkCapacity {
         self.deviation = deviation.clamp(DEVIATION.0, DEVIATION.1);
     }
 
-    /// Three standard deviations around the estimate, bit/s.
+    /// Returns three standard deviations around the estimate, bit/s.
     fn bounds(&self) -> Option<(f64, f64)> {
         let estimate = self.estimate?;
         let width = 3.0 * (self.deviation * estimate).sqrt();
@@ -62,20 +62,20 @@ enum Phase {
     Increase,
 }
 
-/// The rate controller.
+/// Controller of the rate.
 #[derive(Debug)]
 pub(super) struct Aimd {
     beta: f64,
-    /// Growth per second.
+    /// Growth factor per second.
     growth: f64,
     min_rate: f64,
-    /// bit/s
+    /// Estimate, bit/s.
     rate: f64,
     phase: Phase,
     capacity: LinkCapacity,
     rtt: Span,
     changed_at: Option<Time>,
-    /// The latest acknowledged rate, bit/s; the start rate before there was one.
+    /// Latest acknowledged rate, bit/s; the start rate before the first one.
     acked: f64,
 }
 
@@ -94,12 +94,12 @@ impl Aimd {
         }
     }
 
-    /// The estimate, bit/s.
+    /// Returns the estimate, bit/s.
     pub(super) const fn rate(&self) -> f64 {
         self.rate
     }
 
-    /// The link's capacity, bit/s, if overuse has shown it.
+    /// Returns the link's capacity, bit/s; `None` before an overuse.
     pub(super) fn capacity(&self) -> Option<f64> {
         self.capacity.estimate.map(|estimate| estimate * 1e3)
     }
@@ -108,12 +108,12 @@ impl Aimd {
         self.rtt = rtt;
     }
 
-    /// One feedback with the detector in state `usage`, `acked` bit/s and perhaps the result of a probe, bit/s. Returns
-    /// whether the estimate is news.
+    /// Handles one feedback with the detector in state `usage`, `acked` bit/s and perhaps the result of a probe, bit/s.
+    /// Returns true if the estimate was set.
     pub(super) fn update(&mut self, now: Time, usage: Usage, acked: Option<f64>, probe: Option<f64>) -> bool {
         match (usage, probe, acked) {
             (Usage::Overuse, _, None) => {
-                // Meant as "at most every 200 ms", but the guard that libwebrtc codes is always true.
+                // The guard is meant as "at most every 200 ms", but in libwebrtc's code it is always true.
                 self.set_rate(now, self.rate / 2.0);
                 true
             }
@@ -142,7 +142,8 @@ impl Aimd {
         self.changed_at = Some(now);
     }
 
-    /// Once per round trip, or at once if less than half of the estimate arrives.
+    /// Returns true if a decrease is allowed: once per round trip, or at once if less than half of the estimate
+    /// arrives.
     fn may_decrease(&self, now: Time, acked: f64) -> bool {
         let interval = self.rtt.clamp(ms(10), ms(200));
         self.changed_at.is_none_or(|changed_at| now - changed_at >= interval) || acked < self.rate / 2.0
@@ -162,7 +163,7 @@ impl Aimd {
             self.capacity = LinkCapacity::new();
         }
         self.capacity.update(self.acked);
-        // Until the queue has drained.
+        // The rate is held until the queue has drained.
         self.phase = Phase::Hold;
         self.set_rate(now, rate.min(self.rate));
     }
@@ -194,7 +195,7 @@ impl Aimd {
         self.set_rate(now, rate);
     }
 
-    /// About half a packet per response time, bit/s per second.
+    /// Returns the additive increase: about half a packet per response time, bit/s per second.
     fn additive(&self) -> f64 {
         let frame_bits = self.rate / ASSUMED_FPS;
         let packet_bits = frame_bits / (frame_bits / ASSUMED_PACKET_BITS).ceil();
@@ -219,12 +220,12 @@ mod tests {
     fn without_a_known_capacity_it_grows_by_eight_percent_per_second_up_to_its_limit() {
         let mut aimd = aimd();
         aimd.update(at(0), Usage::Normal, Some(1e6), None);
-        // The first step takes no time: 1 kbit/s, the least.
+        // The first step takes no time: 1 kbit/s, the minimum.
         assert_eq!(aimd.rate(), 1_001_000.0);
         aimd.update(at(1000), Usage::Normal, Some(1e6), None);
         assert!((aimd.rate() - 1_081_080.0).abs() < 1.0);
         aimd.update(at(9000), Usage::Normal, Some(0.7e6), None);
-        // 1.5 x 0.7 Mbit/s + 10 kbit/s is below what it has: stay.
+        // 1.5 x 0.7 Mbit/s + 10 kbit/s is below the present rate, so the rate stays.
         assert!((aimd.rate() - 1_081_080.0).abs() < 1.0);
         aimd.update(at(9500), Usage::Normal, Some(0.72e6), None);
         assert_eq!(aimd.rate(), 1.09e6);
@@ -240,15 +241,15 @@ mod tests {
         assert!(!aimd.update(at(50), Usage::Overuse, Some(0.8e6), None));
         assert!(aimd.update(at(60), Usage::Overuse, Some(0.3e6), None), "less than half arrives");
         assert_eq!(aimd.rate(), 250_000.0);
-        // 300 is below 900 - 3 sqrt(0.4 x 900): the capacity was learned anew.
+        // 300 is below 900 - 3 sqrt(0.4 x 900), so the capacity is estimated again.
         assert_eq!(aimd.capacity(), Some(300_000.0));
         aimd.update(at(160), Usage::Underuse, Some(0.3e6), None);
         assert_eq!(aimd.rate(), 250_000.0);
         aimd.update(at(200), Usage::Normal, Some(0.3e6), None);
         aimd.update(at(1200), Usage::Normal, Some(0.3e6), None);
-        // One packet per frame: 250,000 / 30 bit / (2 x 0.2 s) = 20.8 kbit/s per second.
+        // One packet per frame gives 250,000 / 30 bit / (2 x 0.2 s) = 20.8 kbit/s per second.
         assert!((aimd.rate() - 270_833.3).abs() < 0.1);
-        // More than 300 + 3 sqrt(0.4 x 300) = 332.9 kbit/s arrive: multiplicative again.
+        // More than 300 + 3 sqrt(0.4 x 300) = 332.9 kbit/s arrive, so growth is multiplicative again.
         aimd.update(at(2200), Usage::Normal, Some(0.34e6), None);
         assert!((aimd.rate() - 270_833.3 * 1.08).abs() < 0.1);
         assert_eq!(aimd.capacity(), None);
@@ -259,7 +260,7 @@ mod tests {
         let mut aimd = aimd();
         aimd.update(at(0), Usage::Overuse, Some(1e6), None);
         assert_eq!(aimd.rate(), 845_000.0);
-        // 0.85 x 1.05 - 0.005 Mbit/s would be more: 0.85 of the known 1 Mbit/s would be too.
+        // 0.85 x 1.05 - 0.005 Mbit/s would be more than the present rate, and 0.85 of the known 1 Mbit/s, too.
         aimd.update(at(300), Usage::Overuse, Some(1.05e6), None);
         assert_eq!(aimd.rate(), 845_000.0);
     }

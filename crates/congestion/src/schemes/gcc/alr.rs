@@ -1,21 +1,21 @@
-//! Whether the application limits the rate: an "application-limited region" (libwebrtc M150,
+//! Detection of an "application-limited region", in which the application limits the rate (libwebrtc M150,
 //! `modules/congestion_controller/goog_cc/alr_detector.cc`, `modules/pacing/interval_budget.cc`).
 
 use super::numbers::signed_ms;
 use units::Time;
 
-/// Share of the target that an application has to use.
+/// Fraction of the target that an application must use.
 const USAGE: f64 = 0.65;
-/// Unused share of the budget at which a region begins and ends.
+/// Unused fraction of the budget at which a region begins and ends.
 const START_RATIO: f64 = 0.80;
 const STOP_RATIO: f64 = 0.50;
-/// The budget covers this time, ms.
+/// Time that the budget covers, ms.
 const BUDGET_MS: f64 = 500.0;
 
-/// Detects application-limited regions.
+/// Detector of application-limited regions.
 #[derive(Debug)]
 pub(super) struct Alr {
-    /// bit/s
+    /// Rate of the budget, bit/s.
     rate: f64,
     budget_bytes: f64,
     last_sent_at: Option<Time>,
@@ -27,14 +27,14 @@ impl Alr {
         Self { rate: USAGE * target, budget_bytes: 0.0, last_sent_at: None, since: None }
     }
 
-    /// The target changed, bit/s.
+    /// Sets a new target, bit/s.
     pub(super) fn set_target(&mut self, target: f64) {
         self.rate = USAGE * target;
         let most = self.most_bytes();
         self.budget_bytes = self.budget_bytes.clamp(-most, most);
     }
 
-    /// A packet was sent; `bytes` of its IP datagram.
+    /// Counts a sent packet; `bytes` of its IP datagram.
     pub(super) fn on_sent(&mut self, now: Time, bytes: f64) {
         let Some(before) = self.last_sent_at.replace(now) else { return };
         let most = self.most_bytes();
@@ -49,7 +49,7 @@ impl Alr {
         }
     }
 
-    /// When the present region began; `None` outside of one.
+    /// Returns the beginning of the present region; `None` outside of one.
     pub(super) const fn since(&self) -> Option<Time> {
         self.since
     }
@@ -63,7 +63,7 @@ impl Alr {
 mod tests {
     use super::*;
 
-    /// Sends 1000 B every `gap_ms` from `from_ms` on until the state is `wanted`; returns when that was.
+    /// Sends 1000 B every `gap_ms` from `from_ms` on until the state is `wanted`; returns the time of this.
     fn until(alr: &mut Alr, from_ms: u64, gap_ms: u64, wanted: bool) -> Option<u64> {
         (0..200).map(|index| from_ms + index * gap_ms).find(|&ms| {
             alr.on_sent(Time::from_ns(ms * 1_000_000), 1000.0);
@@ -73,12 +73,13 @@ mod tests {
 
     #[test]
     fn half_the_usage_fills_the_budget_in_800_ms_and_double_the_usage_empties_it_in_160() {
-        // Target 1.6 Mbit/s: usage 1.04 Mbit/s = 130 B/ms, budget 65 kB, the region begins above 52 kB.
+        // A target of 1.6 Mbit/s has a usage of 1.04 Mbit/s = 130 B/ms and a budget of 65 kB; the region begins above
+        // 52 kB.
         let mut alr = Alr::new(1.6e6);
         alr.on_sent(Time::ZERO, 1000.0);
-        // 1000 B every 16 ms: + 2080 - 1000 B per packet, above 52 kB after 49 of them.
+        // 1000 B every 16 ms add 2080 - 1000 B per packet: above 52 kB after 49 of them.
         assert_eq!(until(&mut alr, 16, 16, true), Some(784));
-        // 1000 B every 4 ms: + 520 - 1000; from 52.92 kB below 32.5 kB after 43.
+        // 1000 B every 4 ms add 520 - 1000: from 52.92 kB below 32.5 kB after 43.
         assert_eq!(until(&mut alr, 788, 4, false), Some(784 + 4 * 43));
     }
 

@@ -1,26 +1,26 @@
-//! Groups of packets that were sent together, and how much further apart they arrive than they left
+//! Groups of packets that were sent together, and the differences between their departures and between their arrivals
 //! (libwebrtc M150, `modules/congestion_controller/goog_cc/inter_arrival_delta.cc`).
 
 use super::numbers::{ms, signed_ms};
 use units::{Span, Time};
 
-/// Packets sent within this time of a group's first belong to it.
+/// Maximum time from a group's first departure to its other departures.
 const GROUP_LENGTH: Span = ms(5);
-/// Packets that arrive within this time of the one before, and closer together than they were sent, are a burst.
+/// Maximum arrival gap within a burst, ms. Packets of a burst also arrive closer together than they were sent.
 const BURST_GAP_MS: f64 = 5.0;
-/// Longest burst.
+/// Maximum length of a burst, ms.
 const BURST_LENGTH_MS: f64 = 100.0;
-/// The receiver's clock may run ahead of ours by less than this between two groups.
+/// Maximum advance of the receiver's clock over the sender's between two groups, ms.
 const CLOCK_JUMP_MS: f64 = 3000.0;
-/// Groups in a row with arrival times running backwards after which everything starts over.
+/// Number of consecutive groups with decreasing arrival times after which the groups restart.
 const REORDERED_GROUPS: u32 = 3;
 
 /// Differences between two consecutive groups.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Deltas {
-    /// Between their last departures, ms.
+    /// Time between their last departures, ms.
     pub(super) send_ms: f64,
-    /// Between their last arrivals, ms.
+    /// Time between their last arrivals, ms.
     pub(super) arrival_ms: f64,
 }
 
@@ -30,11 +30,11 @@ struct Group {
     last_sent_at: Time,
     first_arrival: Time,
     last_arrival: Time,
-    /// When we heard of its last packet.
+    /// Time when the sender got the feedback for the last packet.
     reported_at: Time,
 }
 
-/// Forms groups from packets in the order of their arrival.
+/// Builder of groups from packets in the order of their arrival.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Groups {
     current: Option<Group>,
@@ -43,7 +43,7 @@ pub(super) struct Groups {
 }
 
 impl Groups {
-    /// One packet, of which we heard at `now`; returns the differences if it completes a group.
+    /// Adds one packet, whose feedback came at `now`. Returns the differences if it completes a group.
     pub(super) fn add(&mut self, sent_at: Time, arrival: Time, now: Time) -> Option<Deltas> {
         let fresh = Group {
             first_sent_at: sent_at,
@@ -97,7 +97,8 @@ impl Group {
             || sent_at - self.first_sent_at <= GROUP_LENGTH
     }
 
-    /// Something on the way (Wi-Fi, a cell) held packets back and delivered them together.
+    /// Returns true if the packet belongs to a burst: the path (Wi-Fi, a cell) held packets back and delivered them
+    /// together.
     fn is_burst(&self, sent_at: Time, arrival: Time) -> bool {
         let arrival_ms = signed_ms(arrival, self.last_arrival);
         arrival_ms < signed_ms(sent_at, self.last_sent_at)
@@ -121,7 +122,7 @@ mod tests {
         Time::from_ns((ms * 1e6) as u64)
     }
 
-    /// Adds packets (sent, arrived), heard of at their arrival; returns all differences.
+    /// Adds packets (sent, arrived), whose feedback comes at their arrival; returns all differences.
     fn deltas(groups: &mut Groups, packets: &[(f64, f64)]) -> Vec<Deltas> {
         packets.iter().filter_map(|&(sent, arrived)| groups.add(at(sent), at(arrived), at(arrived))).collect()
     }
@@ -136,7 +137,8 @@ mod tests {
 
     #[test]
     fn packets_released_together_after_a_stall_are_one_burst() {
-        // Sent 10 ms apart, arriving 2 ms apart from 50 on: one group, until one arrives 10 ms after its predecessor.
+        // Packets leave 10 ms apart and arrive 2 ms apart from 50 on: one group, until one arrives 10 ms after its
+        // predecessor.
         let packets = [(0.0, 5.0), (10.0, 50.0), (20.0, 52.0), (30.0, 54.0), (40.0, 64.0), (50.0, 74.0)];
         let found = deltas(&mut Groups::default(), &packets);
         let expected =
@@ -155,7 +157,7 @@ mod tests {
     fn a_jump_of_the_receivers_clock_starts_over() {
         let mut groups = Groups::default();
         deltas(&mut groups, &[(0.0, 20.0), (10.0, 30.0), (20.0, 40.0)]);
-        // Reported 10 ms apart on our clock, arrived 3.5 s apart on the receiver's.
+        // Reports are 10 ms apart on the sender's clock, arrivals 3.5 s apart on the receiver's.
         assert_eq!(
             groups.add(at(30.0), at(3550.0), at(50.0)),
             Some(Deltas { send_ms: 10.0, arrival_ms: 10.0 })

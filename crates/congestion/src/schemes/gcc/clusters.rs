@@ -1,4 +1,4 @@
-//! Probe clusters: short runs of packets at the probed rate, and what came of them (libwebrtc M150,
+//! Probe clusters: short runs of packets at the probed rate, and their results (libwebrtc M150,
 //! `modules/pacing/bitrate_prober.cc`, `modules/congestion_controller/goog_cc/probe_bitrate_estimator.cc`).
 
 use super::numbers::{ms, rate_of, secs, signed_ms};
@@ -6,39 +6,39 @@ use super::probing::Probes;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// A cluster lasts at least this long and has at least this many packets.
+/// Minimum duration of a cluster, and minimum number of its packets.
 const MIN_DURATION_S: f64 = 0.015;
 const MIN_PACKETS: u32 = 5;
-/// Smallest gap between two runs of packets within a cluster.
+/// Minimum gap between two runs of packets within a cluster.
 pub(super) const MIN_GAP: Span = ms(2);
-/// A cluster that finds nothing to begin with is given up after this time, s.
+/// Time after which a cluster without packets to begin with is dropped, s.
 const PENDING_S: f64 = 5.0;
-/// Share of the cluster that has to arrive.
+/// Fraction of the cluster that must arrive.
 const MIN_RECEIVED: f64 = 0.8;
-/// Longest cluster, ms.
+/// Maximum length of a cluster, ms.
 const MAX_INTERVAL_MS: f64 = 1000.0;
-/// Arriving faster than it was sent by more than this factor is no measurement.
+/// Maximum ratio of receive to send rate for a valid measurement.
 const MAX_RATIO: f64 = 2.0;
-/// Arriving at less than this share of the send rate means the link is full, ...
+/// Ratio of receive to send rate below which the link is full.
 const UNSATURATED: f64 = 0.9;
-/// ... and this share of the arrival rate is safe.
+/// Safe fraction of the receive rate of a full link.
 const UTILIZATION: f64 = 0.95;
-/// Clusters remembered at most.
+/// Maximum number of clusters that are remembered.
 const MAX_CLUSTERS: usize = 16;
 
 #[derive(Clone, Copy, Debug)]
 struct Cluster {
-    /// bit/s
+    /// Probed rate, bit/s.
     rate: f64,
     created_at: Time,
-    /// Packet numbers of the cluster.
+    /// First and last packet number of the cluster.
     numbers: (u64, u64),
     sent_packets: u32,
     sent_bytes: f64,
     received: Option<Received>,
 }
 
-/// What arrived of a cluster.
+/// Statistics of a cluster's packets that arrived.
 #[derive(Clone, Copy, Debug)]
 struct Received {
     packets: u32,
@@ -57,12 +57,12 @@ impl Cluster {
     }
 }
 
-/// Clusters to be sent, and those whose result is awaited.
+/// Clusters to be sent, and clusters without a result yet.
 #[derive(Debug)]
 pub(super) struct Clusters {
     pending: VecDeque<Cluster>,
     sent: VecDeque<Cluster>,
-    /// Whether the first pending cluster is being sent.
+    /// True if the first pending cluster is being sent.
     active: bool,
 }
 
@@ -91,7 +91,7 @@ impl Clusters {
         }
     }
 
-    /// The application has something to send: pending clusters may begin.
+    /// Lets pending clusters begin, because the application has data to send.
     pub(super) fn begin(&mut self, now: Time) {
         if self.active {
             return;
@@ -100,12 +100,12 @@ impl Clusters {
         self.active = !self.pending.is_empty();
     }
 
-    /// The rate to send at while a cluster is being sent, bit/s.
+    /// Returns the sending rate while a cluster is being sent, bit/s.
     pub(super) fn rate(&self) -> Option<f64> {
         if self.active { self.pending.front().map(|cluster| cluster.rate) } else { None }
     }
 
-    /// A packet was sent; `bytes` of its IP datagram.
+    /// Counts a sent packet; `bytes` of its IP datagram.
     pub(super) fn on_sent(&mut self, number: u64, bytes: f64) {
         if !self.active {
             return;
@@ -127,7 +127,7 @@ impl Clusters {
         self.active = !self.pending.is_empty();
     }
 
-    /// A packet was received; returns its cluster's result, bit/s, once enough of it has arrived.
+    /// Counts a received packet. Returns its cluster's result, bit/s, once enough packets have arrived.
     pub(super) fn on_received(
         &mut self,
         number: u64,
@@ -195,7 +195,8 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    /// A cluster of 4 Mbit/s, 1000 B every 2 ms; its packets arrive `gap_ms` apart, `skip` of them do not. The result.
+    /// Returns the result of a cluster of 4 Mbit/s, 1000 B every 2 ms; its packets arrive `gap_ms` apart, `skip` of
+    /// them do not arrive.
     fn probe(gap_ms: u64, skip: u64) -> Option<f64> {
         let mut clusters = Clusters::new();
         clusters.add(at(0), [Some(4e6), None]);
@@ -217,7 +218,7 @@ mod tests {
     #[test]
     fn the_result_is_the_send_rate_or_95_percent_of_what_a_full_link_carries() {
         assert_eq!(probe(2, 0), Some(4e6));
-        // 7000 B in 21 ms
+        // 7000 B arrive in 21 ms.
         assert!((probe(3, 0).unwrap() - 0.95 * 8.0 / 3.0 * 1e6).abs() < 1.0);
     }
 

@@ -1,4 +1,4 @@
-//! Delay-based estimate: groups, trendline and AIMD in a row (libwebrtc M150,
+//! Delay-based estimate: a sequence of groups, trendline and AIMD (libwebrtc M150,
 //! `modules/congestion_controller/goog_cc/delay_based_bwe.cc`).
 
 use super::aimd::Aimd;
@@ -7,21 +7,21 @@ use super::trendline::{Trendline, Usage};
 use crate::Parameters;
 use units::{Span, Time};
 
-/// After this time without feedback delays start over.
+/// Time without feedback after which delays restart.
 const STREAM_TIMEOUT: Span = Span::from_secs(2);
 
-/// What one feedback did to the estimate.
+/// Effects of one feedback on the estimate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct News {
-    /// It may have changed.
+    /// True if the estimate may have changed.
     pub(super) updated: bool,
-    /// By a probe.
+    /// True if a probe changed the estimate.
     pub(super) from_probe: bool,
-    /// The queue had been draining and is now steady.
+    /// True if the queue had been draining and is now steady.
     pub(super) recovered: bool,
 }
 
-/// The estimator.
+/// Delay-based estimator.
 #[derive(Debug)]
 pub(super) struct DelayBased {
     parameters: Parameters,
@@ -33,7 +33,7 @@ pub(super) struct DelayBased {
 }
 
 impl DelayBased {
-    /// Rates in bit/s.
+    /// Returns an estimator; rates in bit/s.
     pub(super) fn new(parameters: &Parameters, start_rate: f64, min_rate: f64) -> Self {
         Self {
             parameters: parameters.clone(),
@@ -45,7 +45,7 @@ impl DelayBased {
         }
     }
 
-    /// A feedback begins.
+    /// Begins a feedback.
     pub(super) fn begin_report(&mut self, now: Time, rtt: Span) {
         if self.reported_at.is_none_or(|reported_at| now - reported_at > STREAM_TIMEOUT) {
             self.groups = Groups::default();
@@ -56,7 +56,7 @@ impl DelayBased {
         self.aimd.set_rtt(rtt);
     }
 
-    /// One packet of it, in the order of arrival.
+    /// Adds one packet of the feedback, in the order of arrival.
     pub(super) fn on_received(&mut self, now: Time, sent_at: Time, arrival: Time) {
         let before = self.usage();
         if let Some(deltas) = self.groups.add(sent_at, arrival, now) {
@@ -65,7 +65,7 @@ impl DelayBased {
         self.recovered |= before == Usage::Underuse && self.usage() == Usage::Normal;
     }
 
-    /// Its end: `acked` is what arrives, `probe` what a probe found, both bit/s.
+    /// Ends the feedback. `acked` is the receive rate, `probe` the result of a probe, both bit/s.
     pub(super) fn end_report(&mut self, now: Time, acked: Option<f64>, probe: Option<f64>) -> News {
         let usage = self.usage();
         let updated = self.aimd.update(now, usage, acked, probe);
@@ -74,12 +74,12 @@ impl DelayBased {
         News { updated, from_probe, recovered }
     }
 
-    /// bit/s
+    /// Returns the estimate, bit/s.
     pub(super) const fn rate(&self) -> f64 {
         self.aimd.rate()
     }
 
-    /// The link's capacity, bit/s, if overuse has shown it.
+    /// Returns the link's capacity, bit/s; `None` before an overuse.
     pub(super) fn capacity(&self) -> Option<f64> {
         self.aimd.capacity()
     }

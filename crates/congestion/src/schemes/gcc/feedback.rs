@@ -1,26 +1,26 @@
-//! The receiver's half: transport-wide feedback, often enough to be useful and rare enough to be cheap (libwebrtc
+//! Receiver-side half: transport-wide feedback, frequent enough to be useful and rare enough to be cheap (libwebrtc
 //! M150, `modules/remote_bitrate_estimator/transport_sequence_number_feedback_generator.cc`).
 //!
-//! Arrival times are what every ACK carries anyway. What a report of RTCP needs for them is added as padding: status
+//! Every ACK carries arrival times anyway. A report of RTCP needs bytes for them, which are added as padding: status
 //! chunks and receive deltas (draft-holmer-rmcat-transport-wide-cc-extensions-01, 3.1).
 
 use super::numbers::{ms, rate_of, signed_ms};
 use crate::{Arrived, Parameters, ReceiverHalf};
 use units::{Span, Time};
 
-/// Share of the received rate that reports of this many bits may use.
+/// Fraction of the received rate that reports may use, and size of a report in bits.
 const SHARE: f64 = 0.05;
 const REPORT_BITS: f64 = 68.0 * 8.0;
 /// Interval before a rate is known.
 const INITIAL_INTERVAL: Span = ms(100);
-/// The received rate is measured over this time, ms.
+/// Time over which the received rate is measured, ms.
 const RATE_MS: f64 = 500.0;
-/// A receive delta of one byte reaches this far, ms.
+/// Maximum receive delta that takes one byte, ms.
 const SMALL_DELTA_MS: f64 = 63.75;
-/// Packets per status chunk of two bytes.
+/// Number of packets per status chunk of two bytes.
 const PER_CHUNK: u64 = 7;
 
-/// Reports what arrived, periodically.
+/// Generator of periodic reports.
 #[derive(Debug)]
 pub(super) struct Feedback {
     shortest: Span,
@@ -28,13 +28,13 @@ pub(super) struct Feedback {
     interval: Span,
     next: Time,
     started: bool,
-    /// Packets to be reported, and the bytes their receive deltas take.
+    /// Number of packets to be reported, and bytes of their receive deltas.
     packets: u64,
     delta_bytes: u64,
     last_arrival: Time,
     /// First and last packet number to be reported.
     numbers: (u64, u64),
-    /// Of the rate measurement.
+    /// Beginning and bytes of the rate measurement.
     rate_since: Time,
     rate_bytes: f64,
     padding_bytes: u32,
@@ -86,7 +86,7 @@ impl ReceiverHalf for Feedback {
         }
         self.measure(event);
         if self.packets == 0 {
-            // Intervals in which nothing arrived go by without a report.
+            // Intervals without arrivals pass without a report.
             if self.next <= event.now {
                 self.next = event.now + self.interval;
             }
@@ -133,7 +133,7 @@ mod tests {
         half.on_packet(&Arrived { now: at(ms), number, datagram_bytes, ..Arrived::default() });
     }
 
-    /// Packets of 500 B every `gap_ms` for two seconds; the interval between the last two reports.
+    /// Sends packets of 500 B every `gap_ms` for two seconds; returns the interval between the last two reports.
     fn interval(gap_ms: u64) -> Span {
         let (mut half, mut reports) = (feedback(), vec![]);
         for index in 0..2000 / gap_ms {
@@ -150,7 +150,7 @@ mod tests {
     #[test]
     fn reports_take_five_percent_of_the_rate_between_50_and_250_ms() {
         assert_eq!(interval(10), ms(50));
-        // 100 kbit/s: 544 bit / 5 kbit/s = 108.8 ms; the first and last packet of a window both count.
+        // 100 kbit/s give 544 bit / 5 kbit/s = 108.8 ms; the first and last packet of a window both count.
         let slow = interval(40).as_ms_f64();
         assert!((98.0..=109.0).contains(&slow), "{slow}");
     }
@@ -171,7 +171,7 @@ mod tests {
             arrive(&mut half, number, ms, 500);
         }
         half.write_feedback(at(100), &mut vec![]);
-        // Ten statuses: two chunks of two bytes; deltas 1 + 1 + 1 + 2.
+        // Ten statuses take two chunks of two bytes; deltas take 1 + 1 + 1 + 2.
         assert_eq!(half.padding_bytes(), 12);
     }
 }

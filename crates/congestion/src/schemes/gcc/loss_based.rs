@@ -1,4 +1,4 @@
-//! Loss-based estimate: the most likely bandwidth among a few candidates, and rules that keep it from swinging (libwebrtc
+//! Loss-based estimate: the most likely bandwidth among a few candidates, and rules against oscillation (libwebrtc
 //! M150, `modules/congestion_controller/goog_cc/loss_based_bwe_v2.cc`).
 
 use super::loss_model::{BALANCE, Channel, Observations};
@@ -6,36 +6,37 @@ use units::{Span, Time};
 
 /// Candidates relative to the present estimate.
 const CANDIDATES: [f64; 3] = [1.02, 1.0, 0.95];
-/// Observations before the estimate is used.
+/// Number of observations before the estimate is used.
 const MIN_OBSERVATIONS: u64 = 3;
 const INITIAL_INHERENT_LOSS: f64 = 0.01;
-/// Above this loss the estimate is bounded by `BALANCE / (loss - this)`.
+/// Loss rate above which the estimate is bounded by `BALANCE / (loss - TOLERATED_LOSS)`.
 const TOLERATED_LOSS: f64 = 0.05;
-/// Recovery is bounded to this multiple per window.
+/// Window of the bound on recovery, and maximum factor of a recovery per window.
 const RECOVERY_WINDOW: Span = Span::from_ms(300);
 const RECOVERY_FACTOR: f64 = 1.3;
-/// And to these multiples of the acknowledged rate, the second below `HOLD_THRESHOLD` times the held rate.
+/// Further bounds on recovery, as multiples of the acknowledged rate. The second holds below `HOLD_THRESHOLD` times the
+/// held rate.
 const ACKED_FACTOR: f64 = 1.5;
 const ACKED_FACTOR_IN_HOLD: f64 = 1.2;
 const HOLD_THRESHOLD: f64 = 1.3;
-/// A decrease holds for this long, doubling each time.
+/// First and maximum duration of a hold after a decrease; it doubles each time.
 const HOLD_INITIAL: Span = Span::from_ms(300);
 const HOLD_MAX: Span = Span::from_secs(60);
-/// The controller's floor, bit/s.
+/// Minimum rate of the controller, bit/s.
 const MIN_RATE: f64 = 5000.0;
 
-/// What the estimate follows.
+/// Signal that the estimate follows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum LossState {
-    /// Losses do not matter.
+    /// Estimate from delays: losses have no effect.
     DelayBased,
-    /// Losses lower it.
+    /// Estimate lowered by losses.
     Decreasing,
-    /// It recovers, by default with padding to find out whether losses return.
+    /// Estimate that recovers. By default padding tests whether losses return.
     Increasing,
 }
 
-/// After a decrease the estimate may not exceed `rate` until `until`.
+/// Hold after a decrease: the estimate may not exceed `rate` until `until`.
 #[derive(Clone, Copy, Debug)]
 struct Hold {
     until: Time,
@@ -52,13 +53,13 @@ struct Padding {
     rate: f64,
 }
 
-/// The estimator.
+/// Loss-based estimator.
 #[derive(Debug)]
 pub(super) struct LossBased {
     observations: Observations,
     min: f64,
     max: f64,
-    /// An increase is tried with padding for this long.
+    /// Time for which an increase is tried with padding.
     padding_length: Span,
     best: Option<Channel>,
     delay_based: f64,
@@ -68,13 +69,14 @@ pub(super) struct LossBased {
     state: LossState,
     hold: Hold,
     padding: Option<Padding>,
-    /// Bound of the present recovery window, bit/s, and its begin.
+    /// Bound of the present recovery window, bit/s, and its beginning.
     window_limit: f64,
     window_since: Option<Time>,
 }
 
 impl LossBased {
-    /// `min` and `max` bound the estimate, bit/s; `padding_length` of zero is for increases without padding.
+    /// Returns an estimator. `min` and `max` bound the estimate, bit/s; a `padding_length` of zero is for increases
+    /// without padding.
     pub(super) fn new(min: f64, max: f64, padding_length: Span) -> Self {
         Self {
             observations: Observations::new(),
@@ -97,12 +99,12 @@ impl LossBased {
         &mut self.observations
     }
 
-    /// Weighted share of bytes lost.
+    /// Returns the weighted fraction of bytes lost.
     pub(super) const fn average_loss(&self) -> f64 {
         self.observations.average_loss()
     }
 
-    /// Inherent loss of the best hypothesis.
+    /// Returns the inherent loss of the best hypothesis.
     pub(super) fn inherent_loss(&self) -> f64 {
         self.best.map_or(INITIAL_INHERENT_LOSS, |best| best.inherent_loss)
     }
@@ -111,13 +113,13 @@ impl LossBased {
         self.state
     }
 
-    /// The estimate, bit/s; `None` before there are enough observations.
+    /// Returns the estimate, bit/s; `None` before there are enough observations.
     pub(super) fn rate(&self) -> Option<f64> {
         let is_ready = self.best.is_some() && self.observations.count() >= MIN_OBSERVATIONS;
         is_ready.then_some(self.rate)
     }
 
-    /// A report has been taken in; `delay_based` is infinite if there is no such estimate. All in bit/s.
+    /// Updates the estimate after a report; `delay_based` is infinite if there is no such estimate. All rates in bit/s.
     pub(super) fn update(&mut self, delay_based: f64, acked: Option<f64>, in_alr: bool) {
         (self.delay_based, self.acked) = (delay_based, acked);
         if !self.observations.end_report() {
@@ -178,7 +180,7 @@ impl LossBased {
             let factor = if is_held { ACKED_FACTOR_IN_HOLD } else { ACKED_FACTOR };
             best.bandwidth = best.bandwidth.min(factor * acked).max(before);
             if self.state == LossState::Decreasing && best.bandwidth == before {
-                // Enough to become `Increasing`, and to try with padding.
+                // This is enough to become `Increasing` and to try padding.
                 best.bandwidth = before + 1.0;
             }
         }
@@ -246,12 +248,12 @@ impl LossBased {
 mod tests {
     use super::*;
 
-    /// A link without queue that carries `capacity` and loses the rest, 1000 B packets, a report every 50 ms.
+    /// Link without queue that carries `capacity` and loses the rest; packets of 1000 B, a report every 50 ms.
     #[derive(Debug)]
     struct Link {
         estimator: LossBased,
         capacity: f64,
-        /// Every so many-th packet is lost anyway.
+        /// Distance between randomly lost packets, packets.
         lose_every: u64,
         number: u64,
         ms: u64,
@@ -318,7 +320,7 @@ mod tests {
         let rate = link.estimator.rate().unwrap();
         assert!((0.72e6..=0.96e6).contains(&rate), "{rate}");
         assert_ne!(link.estimator.state(), LossState::DelayBased);
-        // The link recovers: within seconds it is limited by delay again.
+        // The link recovers: within seconds delay limits the estimate again.
         link.capacity = 10e6;
         link.run(20, 1.6e6);
         assert_eq!((link.estimator.rate(), link.estimator.state()), (Some(1.6e6), LossState::DelayBased));
@@ -329,7 +331,7 @@ mod tests {
         let mut link = Link::new(1e9);
         link.lose_every = 4;
         let acked = link.run(10, 4e6);
-        // 100 kbit/s / (0.25 - 0.05) = 0.5 Mbit/s is the bound; 3/4 of what is sent arrives.
+        // 100 kbit/s / (0.25 - 0.05) = 0.5 Mbit/s is the bound; 3/4 of the sent bytes arrive.
         let rate = link.estimator.rate().unwrap();
         assert!(rate >= acked.min(0.5e6) && rate < 0.7e6, "{rate} {acked}");
     }

@@ -1,43 +1,44 @@
-//! What the loss-based estimate knows: how much was sent and lost, 250 ms at a time, and how likely that is for a given
+//! Model of the loss-based estimate: bytes sent and lost in observations of 250 ms, and their likelihood for a given
 //! bandwidth (libwebrtc M150, `modules/congestion_controller/goog_cc/loss_based_bwe_v2.cc`).
 //!
-//! A link of bandwidth B with inherent loss i loses a share `i + (1 - i) max(0, (rate - B) / rate)` of what is sent.
+//! A link of bandwidth B with inherent loss i loses a fraction `i + (1 - i) max(0, (rate - B) / rate)` of the sent
+//! bytes.
 
 use super::numbers::secs;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// An observation spans at least this much of sending.
+/// Minimum sending time that an observation spans.
 const OBSERVATION: Span = Span::from_ms(250);
-/// Observations kept.
+/// Number of observations kept.
 const OBSERVATIONS: usize = 15;
-/// Weight of an observation relative to the one after it.
+/// Weight of an observation relative to the next one.
 const AGEING: f64 = 0.9;
-/// From this many observations on the best and the worst do not count for the average.
+/// Number of observations from which the best and the worst do not count for the average.
 const TRIMMED_FROM: u64 = 4;
-/// ... unless the worst was sent at this multiple of the median rate: it says something about the link.
+/// Multiple of the median rate at which the worst observation counts nevertheless, because it describes the link.
 const EXCESSIVE_RATE: f64 = 2.0;
 /// Step of Newton's method.
 const NEWTON_STEP: f64 = 0.75;
-/// Inherent loss: smallest; the largest is `MAX_INHERENT + BALANCE / B`.
+/// Bounds of the inherent loss; the upper one is `MAX_INHERENT + BALANCE / B`.
 const MIN_INHERENT: f64 = 1e-3;
 const MAX_INHERENT: f64 = 0.05;
-/// bit/s
+/// Bandwidth term of the upper bound of the inherent loss, bit/s.
 pub(super) const BALANCE: f64 = 100_000.0;
 /// Preference for high bandwidths, per kbit/s and per logarithm of kbit/s.
 const BIAS: (f64, f64) = (0.0002, 0.02);
-/// Average loss at which the preference turns round, and how smoothly.
+/// Average loss at which the preference changes its sign, and the smoothness of this change.
 const BIAS_LOSS: f64 = 0.2;
 const BIAS_SMOOTHING: f64 = 0.002;
-/// Probabilities stay away from 0 and 1 by this.
+/// Minimum distance of probabilities from 0 and 1.
 const MARGIN: f64 = 1e-6;
 
-/// A hypothesis about the link.
+/// Hypothesis about the link.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Channel {
-    /// bit/s
+    /// Bandwidth of the link, bit/s.
     pub(super) bandwidth: f64,
-    /// Share lost without any congestion.
+    /// Loss rate without any congestion.
     pub(super) inherent_loss: f64,
 }
 
@@ -45,15 +46,15 @@ pub(super) struct Channel {
 struct Observation {
     sent_kb: f64,
     lost_kb: f64,
-    /// bit/s
+    /// Send rate, bit/s.
     rate: f64,
 }
 
-/// Observations, oldest first, and the one being made.
+/// Observations, oldest first, and the unfinished one.
 #[derive(Debug)]
 pub(super) struct Observations {
     complete: VecDeque<Observation>,
-    /// Observations made so far.
+    /// Number of observations completed so far.
     count: u64,
     /// Latest departure of the latest complete observation.
     last_sent_at: Option<Time>,
@@ -82,12 +83,12 @@ impl Observations {
         self.count
     }
 
-    /// Weighted share of bytes lost.
+    /// Returns the weighted fraction of bytes lost.
     pub(super) const fn average_loss(&self) -> f64 {
         self.average_loss
     }
 
-    /// The clock of this estimator: latest departure of the latest observation.
+    /// Returns the time on this estimator's clock: the latest departure of the latest observation.
     pub(super) fn time(&self) -> Time {
         self.last_sent_at.unwrap_or(Time::ZERO)
     }
@@ -97,14 +98,14 @@ impl Observations {
         self.report = Some((first.min(sent_at), last.max(sent_at)));
     }
 
-    /// The report says that a packet is missing.
+    /// Counts a packet that the report declares missing.
     pub(super) fn on_missing(&mut self, number: u64, sent_at: Time, bytes: f64) {
         self.note(sent_at);
         self.bytes += bytes;
         self.missing.push((number, bytes));
     }
 
-    /// The report says that a packet arrived; `was_missing` in an earlier report.
+    /// Counts a packet that arrived; `was_missing` is true if an earlier report declared it missing.
     pub(super) fn on_received(&mut self, number: u64, sent_at: Time, bytes: f64, was_missing: bool) {
         self.note(sent_at);
         if was_missing && let Some(index) = self.missing.iter().position(|missing| missing.0 == number) {
@@ -114,7 +115,7 @@ impl Observations {
         self.bytes += bytes;
     }
 
-    /// The report ends; returns whether it completes an observation.
+    /// Ends the report. Returns true if this completes an observation.
     pub(super) fn end_report(&mut self) -> bool {
         let Some((first, last)) = self.report.take() else { return false };
         let begin = *self.last_sent_at.get_or_insert(first);
@@ -138,7 +139,7 @@ impl Observations {
         true
     }
 
-    /// Observations with their weights, newest first.
+    /// Returns the observations with their weights, newest first.
     fn weighted(&self) -> impl Iterator<Item = (f64, &Observation)> {
         let mut weight = 1.0 / AGEING;
         self.complete.iter().rev().map(move |observation| {
@@ -149,7 +150,7 @@ impl Observations {
 
     fn find_average_loss(&self) -> f64 {
         let (mut sent, mut lost) = (0.0, 0.0);
-        // Share lost, bytes sent and lost with their weights, rate.
+        // Tuples contain the loss rate, and bytes sent and lost with their weights; the second one also the rate.
         let (mut best, mut worst) = ((1.0, 0.0, 0.0), (0.0, 0.0, 0.0, 0.0));
         for (weight, observation) in self.weighted() {
             let (weighted_sent, weighted_lost) = (weight * observation.sent_kb, weight * observation.lost_kb);
@@ -188,7 +189,7 @@ impl Observations {
         }
     }
 
-    /// `channel` with its inherent loss moved towards its most likely value.
+    /// Returns `channel` with its inherent loss moved towards the most likely value.
     pub(super) fn fitted(&self, channel: Channel) -> Channel {
         let channel = feasible(channel);
         let (mut first, mut second) = (0.0, 0.0);
@@ -205,7 +206,7 @@ impl Observations {
         feasible(Channel { inherent_loss, ..channel })
     }
 
-    /// How well `channel` explains the observations, and how much we would like it to be true.
+    /// Returns the weighted log-likelihood of the observations under `channel`, plus the preference for it.
     pub(super) fn objective(&self, channel: Channel) -> f64 {
         let bias = self.bias(channel.bandwidth);
         self.weighted()
@@ -245,7 +246,7 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    /// One observation per entry: 1000 B every 10 ms for 250 ms, of which the given number is missing.
+    /// Makes one observation per entry: 1000 B every 10 ms for 250 ms, of which the given number is missing.
     fn observations(missing: &[u64]) -> Observations {
         let mut observations = Observations::new();
         let mut number = 0;
@@ -277,13 +278,13 @@ mod tests {
         observations.on_received(3, at(250), 1000.0, false);
         assert!(observations.end_report());
         let observation = observations.complete[0];
-        // Packet 1 came after all: 4000 B in 250 ms, none lost.
+        // Packet 1 arrived after all: 4000 B in 250 ms, none lost.
         assert_eq!((observation.sent_kb, observation.lost_kb, observation.rate), (4.0, 0.0, 128_000.0));
     }
 
     #[test]
     fn the_average_leaves_out_best_and_worst() {
-        // Newest first, weights 1 and 0.9: the first observation has 26 packets.
+        // The weights are 1 and 0.9, newest first; the first observation has 26 packets.
         assert!((observations(&[0, 5]).average_loss() - 5.0 / (25.0 + 0.9 * 26.0)).abs() < 1e-12);
         // Of four, 0 and 10 are left out: (0.9 x 5 + 0.81 x 1) / ((0.9 + 0.81) x 25).
         let average = observations(&[0, 1, 5, 10]).average_loss();
@@ -300,14 +301,14 @@ mod tests {
 
     #[test]
     fn newtons_step_moves_inherent_loss_towards_the_observed_share() {
-        // 4 % lost everywhere; the likelihood's maximum is there.
+        // Every observation lost 4 %, so the maximum of the likelihood is there.
         let observations = observations(&[1, 1, 1, 1, 1]);
         let mut channel = Channel { bandwidth: 2e6, inherent_loss: 0.03 };
         for _ in 0..20 {
             channel = observations.fitted(channel);
         }
         assert!((channel.inherent_loss - 0.04).abs() < 5e-4, "{channel:?}");
-        // At 2 Mbit/s the largest is 0.05 + 0.05.
+        // At 2 Mbit/s the maximum is 0.05 + 0.05.
         assert!((feasible(Channel { inherent_loss: 0.5, ..channel }).inherent_loss - 0.1).abs() < 1e-12);
     }
 
@@ -315,7 +316,7 @@ mod tests {
     fn the_objective_is_the_weighted_log_likelihood_with_its_bias() {
         let observations = observations(&[5]);
         let channel = Channel { bandwidth: 1e6, inherent_loss: 0.1 };
-        // 26 kB in 250 ms are 832 kbit/s, below 1 Mbit/s; average loss 5 / 26 = 0.1923.
+        // 26 kB in 250 ms are 832 kbit/s, below 1 Mbit/s; the average loss is 5 / 26 = 0.1923.
         let distance = 0.2 - 5.0 / 26.0;
         let bias = distance / (0.002 + distance) * (0.2 + 0.02 * 1001_f64.log(std::f64::consts::E));
         let expected = 5.0 * libm::log(0.1) + 21.0 * libm::log(0.9) + 26.0 * bias;
@@ -324,7 +325,7 @@ mod tests {
 
     #[test]
     fn losses_that_grow_with_the_rate_point_to_a_lower_bandwidth() {
-        // 800 kbit/s sent, half lost.
+        // 800 kbit/s are sent, half is lost.
         let observations = observations(&[12, 13, 12, 13]);
         let at_rate = |bandwidth| {
             observations.objective(observations.fitted(Channel { bandwidth, inherent_loss: 0.01 }))

@@ -1,18 +1,17 @@
-//! Google Congestion Control as libwebrtc has it: what Chromium runs for its media.
+//! Google Congestion Control as in libwebrtc, which Chromium uses for its media.
 //!
 //! Source: libwebrtc M150 (branch-head 7871), `modules/congestion_controller/goog_cc/goog_cc_network_control.cc` and
-//! its parts; not the Kalman filter of draft-ietf-rmcat-gcc. The receiver reports when each packet arrived. The
-//! delay-based estimate (`delay_based.rs`) watches whether delays grow, the loss-based one (`loss_based.rs`) what the
-//! losses say about the bandwidth; the target is the smaller of both (`send_side.rs`). Probes (`probing.rs`,
-//! `clusters.rs`) find capacity that the encoder does not use, and the pacer (`pacer.rs`) sends at a little more than
-//! the target. The encoder gets the target less what retransmissions take (`protection.rs`), and still less while too
-//! much is in flight (`pushback.rs`).
+//! its parts; not the Kalman filter of draft-ietf-rmcat-gcc. The receiver reports each packet's arrival time. The
+//! delay-based estimate (`delay_based.rs`) follows the growth of delays, the loss-based one (`loss_based.rs`) the
+//! losses. The target is the smaller of both (`send_side.rs`). Probes (`probing.rs`, `clusters.rs`) find capacity that
+//! the encoder does not use. The pacer (`pacer.rs`) sends at a little more than the target. The encoder gets the target
+//! less the rate of retransmissions (`protection.rs`), and still less while too much is in flight (`pushback.rs`).
 //!
-//! Everything here counts IP datagrams, as libwebrtc does; windows and rates of the transport count payload, hence
-//! `overhead_bytes`. Rates are bit/s.
+//! Everything here counts IP datagrams, as libwebrtc does. Windows and rates of the transport count payload, so
+//! `overhead_bytes` is needed. Rates are bit/s.
 //!
-//! Expected (`docs/evidence/derivations.md`): 4 Mbit/s, 50 ms: above 80 % within 5 s, 85 to 95 % used, 10 to 40 ms of queue;
-//! starved by loss-based flows in deep buffers, but never completely.
+//! Expected (`docs/evidence/derivations.md`): on 4 Mbit/s, 50 ms: above 80 % within 5 s, 85 to 95 % used, 10 to 40 ms
+//! of queue. Loss-based flows in deep buffers starve it, but never completely.
 
 mod acked_rate;
 mod aimd;
@@ -54,16 +53,16 @@ use settings::PARAMETERS;
 use trendline::Usage;
 use units::{Rate, Span, Time};
 
-/// How often state is looked after without feedback.
+/// Time between two updates of the state without feedback.
 const PROCESS_INTERVAL: Span = ms(25);
 /// Resolution of arrival times in feedback, ns.
 const ARRIVAL_NS: u64 = 250_000;
-/// A probe's result is not taken below this share of what arrives anyway.
+/// Minimum result of a probe, as a fraction of the receive rate.
 const PROBE_FLOOR: f64 = 0.85;
-/// Largest rate without an overall maximum, bit/s.
+/// Maximum rate without an overall maximum, bit/s.
 const NO_MAX: f64 = 1e9;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "gcc",
     summary: "Google Congestion Control of libwebrtc M150: trendline filter, AIMD, probing, loss model",
@@ -91,9 +90,9 @@ struct Gcc {
     /// Latest acknowledged rate, bit/s.
     acked: Option<f64>,
     rtt: Span,
-    /// Packets that the feedback being processed reports as lost.
+    /// Number of packets that the present feedback reports as lost.
     lost: u64,
-    /// Those it reports as received, in the order of arrival.
+    /// Packets that the present feedback reports as received, in the order of arrival.
     received: Vec<AckedPacket>,
     process_at: Time,
 }
@@ -129,17 +128,18 @@ impl Gcc {
         }
     }
 
-    /// Bytes of the IP datagram of a packet.
+    /// Returns the bytes of a packet's IP datagram.
     fn datagram_bytes(&self, bytes: u32) -> f64 {
         f64::from(bytes) + f64::from(self.overhead_bytes)
     }
 
-    /// Share of a full packet that is payload.
+    /// Returns the payload's fraction of a full packet.
     fn payload_share(&self, payload_bytes: f64) -> f64 {
         payload_bytes / (payload_bytes + f64::from(self.overhead_bytes))
     }
 
-    /// Takes the newly received packets with the resolution of feedback. Returns the RTT without the wait for the report.
+    /// Takes the newly received packets with the resolution of feedback. Returns the RTT without the wait for the
+    /// report.
     fn collect(&mut self, ack: &Ack<'_>) -> Option<Span> {
         self.received.clear();
         for packet in ack.packets {
@@ -156,7 +156,7 @@ impl Gcc {
         rtts.min()
     }
 
-    /// The result of a probe in this feedback, bit/s.
+    /// Returns the result of a probe in this feedback, bit/s.
     fn probe_result(&mut self) -> Option<f64> {
         let mut result = None;
         for packet in &self.received {
@@ -168,7 +168,7 @@ impl Gcc {
         result.map(|rate| rate.max(floor))
     }
 
-    /// The target may have changed.
+    /// Passes on the target, which may have changed.
     fn on_target(&mut self, now: Time) {
         let target = self.send_side.target();
         self.alr.set_target(target);
@@ -210,7 +210,7 @@ impl Controller for Gcc {
     }
 
     fn on_loss(&mut self, event: &Loss<'_>) {
-        // Part of the feedback that `on_ack` gets next.
+        // The losses belong to the feedback that `on_ack` gets next.
         for packet in event.packets {
             let bytes = self.datagram_bytes(packet.bytes);
             let observations = self.send_side.loss_based.observations();

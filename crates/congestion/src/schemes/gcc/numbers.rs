@@ -2,7 +2,7 @@
 
 use units::{Span, Time};
 
-/// Returns a span of so many ms.
+/// Returns a span of `ms` milliseconds.
 pub(super) const fn ms(ms: u64) -> Span {
     Span::from_ms(ms)
 }
@@ -12,7 +12,7 @@ pub(super) fn secs(span: Span) -> f64 {
     span.as_secs_f64()
 }
 
-/// `later - earlier` in ms, negative if it is the other way round.
+/// Returns `later - earlier` in ms; negative if `later` is in fact earlier.
 pub(super) fn signed_ms(later: Time, earlier: Time) -> f64 {
     (later.as_ns() as i64).wrapping_sub(earlier.as_ns() as i64) as f64 / 1e6
 }

@@ -1,32 +1,31 @@
-//! How fast packets leave: media, probes and padding (libwebrtc M150,
-//! `modules/pacing/pacing_controller.cc`).
+//! Pacing of media, probes and padding (libwebrtc M150, `modules/pacing/pacing_controller.cc`).
 
 use super::clusters::MIN_GAP;
 use super::numbers::secs;
 use crate::Parameters;
 use units::{Span, Time};
 
-/// Nothing waits longer than this: a queue that would is drained faster, s.
+/// Maximum waiting time, s: a queue that would last longer is drained faster.
 const QUEUE_LIMIT_S: f64 = 2.0;
-/// Largest burst, bytes.
+/// Maximum burst, bytes.
 const MAX_BURST_BYTES: f64 = 63_000.0;
-/// Padding goes in units of this time, s.
+/// Unit of padding, as a time, s.
 const PADDING_UNIT_S: f64 = 0.005;
-/// ... and of at least this payload, bytes (libwebrtc `rtp_sender.cc`). Pacing counts payload, and much smaller packets
-/// have next to none: with them a retransmission, which no queue counts, would wait for seconds.
+/// Minimum payload of a unit of padding, bytes (libwebrtc `rtp_sender.cc`). Pacing counts payload, and much smaller
+/// packets have next to none. With them a retransmission, which no queue counts, would wait for seconds.
 const MIN_PADDING_BYTES: f64 = 224.0;
 
-/// What may leave, in bytes of IP datagrams.
+/// Limits of sending, in bytes of IP datagrams.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Allowance {
-    /// bit/s
+    /// Pacing rate, bit/s.
     pub(super) rate: f64,
     pub(super) burst_bytes: f64,
-    /// Size of packets without media, if they are to be sent.
+    /// Size of packets without media; `None` if there are none to send.
     pub(super) filler_bytes: Option<f64>,
 }
 
-/// The queue of media, and factors.
+/// Queue of media, and pacing factors.
 #[derive(Debug)]
 pub(super) struct Pacer {
     factor: f64,
@@ -35,9 +34,9 @@ pub(super) struct Pacer {
     min_rate: f64,
     min_padding_bytes: f64,
     has_feedback: bool,
-    /// Media that waits, bytes; `None` for sources without a queue.
+    /// Queued media, bytes; `None` for sources without a queue.
     queued_bytes: Option<u64>,
-    /// Since when its oldest part has been waiting.
+    /// Time since which the oldest part of the queue has been waiting.
     oldest_at: Time,
     now: Time,
 }
@@ -61,14 +60,14 @@ impl Pacer {
         self.has_feedback = true;
     }
 
-    /// What waits at `now`, and how long its oldest part has been; `u64::MAX` for sources without a queue.
+    /// Sets the queued bytes at `now` and the wait of their oldest part; `u64::MAX` for sources without a queue.
     pub(super) fn set_queue(&mut self, now: Time, bytes: u64, delay: Span) {
         self.now = now;
         self.queued_bytes = (bytes < u64::MAX).then_some(bytes);
         self.oldest_at = now - delay;
     }
 
-    /// Media was sent.
+    /// Counts sent media.
     pub(super) fn on_sent(&mut self, now: Time, bytes: u32) {
         self.now = now;
         if let Some(queued) = &mut self.queued_bytes {
@@ -76,12 +75,12 @@ impl Pacer {
         }
     }
 
-    /// Whether no media waits.
+    /// Returns true if no media is queued.
     pub(super) fn is_empty(&self) -> bool {
         self.queued_bytes == Some(0)
     }
 
-    /// What may leave at a target, while a probe at `probe` or padding at `padding` is going on; bit/s.
+    /// Returns the limits of sending at a target, during a probe at `probe` or padding at `padding`, bit/s.
     pub(super) fn allowance(&self, target: f64, probe: Option<f64>, padding: Option<f64>) -> Allowance {
         if let Some(rate) = probe {
             let unit_bytes = rate * secs(MIN_GAP) / 8.0;
@@ -97,7 +96,7 @@ impl Pacer {
         Allowance { rate, burst_bytes, filler_bytes: None }
     }
 
-    /// What empties the queue before its average packet has waited too long, bit/s.
+    /// Returns the rate that empties the queue before its average packet has waited too long, bit/s.
     fn drain_rate(&self) -> f64 {
         let Some(queued) = self.queued_bytes.filter(|bytes| *bytes > 0) else { return 0.0 };
         let average_s = secs(self.now - self.oldest_at) / 2.0;
@@ -129,7 +128,7 @@ mod tests {
         pacer.on_feedback();
         let now = Time::from_ns(5_000_000_000);
         pacer.set_queue(now, 250_000, Span::from_secs(2));
-        // 2 Mbit in the 1 s that are left to the average packet.
+        // 2 Mbit must leave in the 1 s that the average packet has left.
         assert_eq!(pacer.allowance(1e6, None, None).rate, 2e6);
         pacer.on_sent(now, 250_000);
         assert_eq!(pacer.allowance(1e6, None, None).rate, 1.1e6);

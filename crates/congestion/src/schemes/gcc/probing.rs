@@ -1,4 +1,4 @@
-//! When to probe for more capacity, and how fast (libwebrtc M150,
+//! Times and rates of probes for more capacity (libwebrtc M150,
 //! `modules/congestion_controller/goog_cc/probe_controller.cc`).
 
 use super::numbers::secs;
@@ -7,38 +7,39 @@ use units::Time;
 
 /// First two probes, as multiples of the start rate.
 const INITIAL_SCALES: [f64; 2] = [3.0, 6.0];
-/// A result above this share of the probe asks for a further one, ...
+/// Fraction of a probe's rate that its result must exceed for a further probe.
 const FURTHER_THRESHOLD: f64 = 0.7;
-/// ... this many times as fast as the result.
+/// Rate of a further probe, as a multiple of the result.
 const FURTHER_SCALE: f64 = 2.0;
-/// After this time without a result probing is over, s.
+/// Time without a result after which probing ends, s.
 const RESULT_TIMEOUT_S: f64 = 1.0;
-/// Fastest probe if no overall maximum is set, bit/s.
+/// Maximum rate of a probe if no overall maximum is set, bit/s.
 const DEFAULT_MAX: f64 = 5e6;
-/// A drop to less than this share is worth a probe of its own.
+/// Fraction of the estimate below which a drop causes a probe.
 const DROP_THRESHOLD: f64 = 0.66;
-/// That probe's rate, as a share of the rate before the drop.
+/// Rate of that probe, as a fraction of the rate before the drop.
 const AFTER_DROP_SCALE: f64 = 0.85;
-/// Its result may be this much lower, and has to be above what we have.
+/// Tolerance of the probe's result, which must be above the present rate.
 const UNCERTAINTY: f64 = 0.05;
-/// It comes at most this long after the drop, and as long after the previous one, s.
+/// Maximum time from the drop to that probe, and minimum time from the previous one, s.
 const AFTER_DROP_S: f64 = 5.0;
-/// An application-limited region counts for this long after its end, s.
+/// Time after its end for which an application-limited region still counts, s.
 const ALR_ENDED_S: f64 = 3.0;
 /// Periodic probes in application-limited regions: gap, s, and rate as a multiple of the estimate.
 const ALR_PERIOD_S: f64 = 5.0;
 const ALR_SCALE: f64 = 2.0;
-/// Fastest probe while a loss-based estimate recovers, as a multiple of it.
+/// Maximum rate of a probe while a loss-based estimate recovers, as a multiple of the estimate.
 const LOSS_LIMITED_SCALE: f64 = 1.5;
 
-/// What limits the estimate.
+/// Limit of the estimate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Limit {
-    /// Nothing but the delay-based estimate.
+    /// Delay-based estimate only.
     DelayBased,
-    /// The queue grows or drains, losses lower the estimate, padding tries it, or the RTT is out of bounds: no probes.
+    /// Congestion, which forbids probes: the queue grows or drains, losses lower the estimate, padding tests it, or the
+    /// RTT is too long.
     Congested,
-    /// Losses limit it, and it recovers without padding.
+    /// Losses, while the estimate recovers without padding.
     LossBasedIncreasing,
 }
 
@@ -52,17 +53,17 @@ enum State {
 pub(super) type Probes = [Option<f64>; 2];
 const NONE: Probes = [None; 2];
 
-/// Decides on probes.
+/// Controller of probes.
 #[derive(Debug)]
 pub(super) struct Probing {
     enabled: bool,
     periodic: bool,
-    /// Fastest probe, bit/s.
+    /// Maximum rate of a probe, bit/s.
     max: f64,
     state: State,
     estimate: f64,
     limit: Limit,
-    /// A result above this asks for a further probe, bit/s.
+    /// Result above which a further probe follows, bit/s.
     further_above: f64,
     initiated_at: Time,
     dropped_at: Option<Time>,
@@ -73,14 +74,14 @@ pub(super) struct Probing {
 }
 
 impl Probing {
-    /// `max_rate`: overall maximum, bit/s, infinite for none.
+    /// Returns a controller. `max_rate` is the overall maximum, bit/s, infinite for none.
     pub(super) fn new(parameters: &Parameters, start_rate: f64, max_rate: f64) -> Self {
         let max = if max_rate.is_finite() { max_rate } else { DEFAULT_MAX };
         let allocated = parameters.number("allocated_mbps") * 1e6;
         Self {
             enabled: parameters.flag("probing"),
             periodic: parameters.flag("alr_probing"),
-            // Twice what the streams may use is enough for their bursts.
+            // Twice the streams' allocation is enough for their bursts.
             max: if allocated > 0.0 { max.min(2.0 * allocated) } else { max },
             state: State::Complete,
             estimate: start_rate,
@@ -95,12 +96,12 @@ impl Probing {
         }
     }
 
-    /// The network is up.
+    /// Begins with the first probes when the network is up.
     pub(super) fn start(&mut self, now: Time) -> Probes {
         self.initiate(now, INITIAL_SCALES.map(|scale| Some(scale * self.estimate)), true)
     }
 
-    /// The target changed, bit/s.
+    /// Sets a new target, bit/s.
     pub(super) fn set_estimate(&mut self, now: Time, estimate: f64, limit: Limit) -> Probes {
         self.limit = limit;
         if estimate < DROP_THRESHOLD * self.estimate {
@@ -114,7 +115,7 @@ impl Probing {
         NONE
     }
 
-    /// The queue has drained after overuse: was the drop of the estimate a passing one?
+    /// Handles the end of a drain after overuse. Probes whether the drop of the estimate was temporary.
     pub(super) fn on_recovery(&mut self, now: Time) -> Probes {
         let ended_recently = self.alr_ended_at.is_some_and(|ended| secs(now - ended) < ALR_ENDED_S);
         if !(self.alr_since.is_some() || ended_recently) || self.state != State::Complete {
@@ -130,7 +131,7 @@ impl Probing {
         NONE
     }
 
-    /// Whether the application limits the rate, and since when.
+    /// Sets the beginning of the application-limited region; `None` outside of one.
     pub(super) fn set_alr(&mut self, now: Time, since: Option<Time>) {
         if self.alr_since.is_some() && since.is_none() {
             self.alr_ended_at = Some(now);
@@ -138,7 +139,7 @@ impl Probing {
         self.alr_since = since;
     }
 
-    /// The process interval.
+    /// Handles the process interval.
     pub(super) fn process(&mut self, now: Time) -> Probes {
         if self.state == State::Waiting && secs(now - self.initiated_at) > RESULT_TIMEOUT_S {
             self.state = State::Complete;
@@ -197,7 +198,7 @@ mod tests {
         let mut probing = probing(&[], f64::INFINITY);
         assert_eq!(probing.start(at(0)), [3.0 * 3e5, 6.0 * 3e5].map(Some));
         assert_eq!(probing.set_estimate(at(50), 0.9e6, Limit::DelayBased), NONE);
-        // More than 0.7 x 1.8 Mbit/s
+        // The result is more than 0.7 x 1.8 Mbit/s.
         assert_eq!(probing.set_estimate(at(60), 1.8e6, Limit::DelayBased), [Some(3.6e6), None]);
         assert_eq!(probing.set_estimate(at(160), 3.6e6, Limit::DelayBased), [Some(5e6), None]);
         assert_eq!(probing.set_estimate(at(260), 5e6, Limit::DelayBased), NONE);

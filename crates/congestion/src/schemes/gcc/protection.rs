@@ -1,20 +1,20 @@
-//! What retransmissions cost: the encoder has to leave room for them, or the losses that it causes would never end
+//! Cost of retransmissions. The encoder must leave room for them; otherwise the losses that it causes never end
 //! (libwebrtc M150, `modules/video_coding/fec_controller_default.cc`).
 
 use units::{Span, Time};
 
-/// The share is taken over `BUCKETS` of this length.
+/// Length of one of the `BUCKETS` over which the fraction is taken.
 const BUCKET: Span = Span::from_ms(100);
 const BUCKETS: usize = 10;
-/// Largest share that is left.
+/// Maximum fraction that is reserved.
 const MAX_SHARE: f64 = 0.5;
 
-/// Share of the sent bytes that were sent before, over the latest second.
+/// Retransmitted fraction of the sent bytes, over the latest second.
 #[derive(Debug)]
 pub(super) struct Protection {
-    /// Bytes sent, and those of them that were sent before.
+    /// Bytes sent, and retransmitted bytes among them.
     buckets: [(f64, f64); BUCKETS],
-    /// The bucket in use, and its end.
+    /// Present bucket, and its end.
     index: usize,
     until: Time,
 }
@@ -24,7 +24,7 @@ impl Protection {
         Self { buckets: [(0.0, 0.0); BUCKETS], index: 0, until: now + BUCKET }
     }
 
-    /// A packet was sent; `bytes` of its IP datagram.
+    /// Counts a sent packet; `bytes` of its IP datagram.
     pub(super) fn on_sent(&mut self, now: Time, bytes: f64, retransmission: bool) {
         self.advance(now);
         let bucket = &mut self.buckets[self.index];
@@ -32,7 +32,7 @@ impl Protection {
         bucket.1 += if retransmission { bytes } else { 0.0 };
     }
 
-    /// Time passes.
+    /// Advances the time.
     pub(super) fn advance(&mut self, now: Time) {
         for _ in 0..BUCKETS {
             if now < self.until {
@@ -42,11 +42,11 @@ impl Protection {
             self.buckets[self.index] = (0.0, 0.0);
             self.until += BUCKET;
         }
-        // All are empty now, however long the silence was.
+        // All buckets are empty now, after a silence of any length.
         self.until = self.until.max(now + BUCKET);
     }
 
-    /// The share.
+    /// Returns the retransmitted fraction.
     pub(super) fn share(&self) -> f64 {
         let (sent, again) =
             self.buckets.iter().fold((0.0, 0.0), |sum, bucket| (sum.0 + bucket.0, sum.1 + bucket.1));

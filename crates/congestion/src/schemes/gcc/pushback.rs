@@ -1,40 +1,41 @@
-//! Congestion-window push-back: while more is in flight than a window holds, the encoder gets less than the target
-//! (libwebrtc `congestion_window_pushback_controller.cc`, `goog_cc_network_control.cc`, `video_stream_encoder.cc`; on by
-//! default as `WebRTC-CongestionWindow/QueueSize:350,MinBitrate:30000,DropFrame:true`). The pacer keeps the target.
+//! Congestion-window push-back: while more is in flight than a window holds, the encoder gets less than the target. The
+//! pacer keeps the target. Sources: libwebrtc `congestion_window_pushback_controller.cc`, `goog_cc_network_control.cc`,
+//! `video_stream_encoder.cc`. It is on by default as
+//! `WebRTC-CongestionWindow/QueueSize:350,MinBitrate:30000,DropFrame:true`.
 
 use super::numbers::signed_ms;
 use crate::{AckedPacket, Parameters};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// The window covers the shortest of so many reports' longest RTTs, and the allowed queue.
+/// Number of reports whose longest RTTs count. The window covers the minimum of these RTTs, and the allowed queue.
 const RTTS: usize = 32;
-/// Smallest window, bytes.
+/// Minimum window, bytes.
 const MIN_WINDOW_BYTES: f64 = 3000.0;
-/// Packets that nobody has reported are forgotten after this time.
+/// Time after which packets without a report are forgotten.
 const HISTORY: Span = Span::from_secs(60);
-/// At a reduction of at most this share of the target no frame is left out.
+/// Fraction of the target up to which a reduction drops no frame.
 const LEAST_REDUCTION: f64 = 0.01;
-/// At most every so many-th frame is left out.
+/// Minimum number of frames from one dropped frame to the next.
 const LEAST_INTERVAL: f64 = 2.0;
-/// Smallest rate of the encoder, below which no frame is left out, bit/s.
+/// Encoder rate below which no frame is dropped, bit/s.
 const MIN_ENCODER_RATE: f64 = 30e3;
 
-/// What is in flight, the window for it, and by how much the encoder is held back.
+/// Bytes in flight, the window for them, and the resulting reduction of the encoder's rate.
 #[derive(Debug)]
 pub(super) struct Pushback {
     is_on: bool,
     drops_frames: bool,
     queue_ms: f64,
     min_rate: f64,
-    /// Number, time of departure and bytes of every packet newer than all that were reported.
+    /// Number, departure time and bytes of every packet newer than all reported ones.
     in_flight: VecDeque<(u64, Time, f64)>,
     outstanding_bytes: f64,
-    /// Longest RTT of each of the latest reports, the time until the report included, ms.
+    /// Longest RTT of each of the latest reports, including the wait for the report, ms.
     rtts: VecDeque<f64>,
     window_bytes: Option<f64>,
     ratio: f64,
-    /// Before the push-back, bit/s.
+    /// Target before the push-back, bit/s.
     target: f64,
 }
 
@@ -54,7 +55,7 @@ impl Pushback {
         }
     }
 
-    /// A packet was sent; `bytes` of its IP datagram.
+    /// Counts a sent packet; `bytes` of its IP datagram.
     pub(super) fn on_sent(&mut self, now: Time, number: u64, bytes: f64) {
         while self.in_flight.front().is_some_and(|packet| now - packet.1 > HISTORY) {
             self.forget_first();
@@ -63,7 +64,7 @@ impl Pushback {
         self.outstanding_bytes += bytes;
     }
 
-    /// A report came: whatever was sent before the newest packet in it is no longer in flight, lost or not. Timers of the
+    /// Handles a report: packets sent before its newest packet are no longer in flight, lost or not. Timers of the
     /// transport do not count: without reports everything stays in flight.
     pub(super) fn on_report(&mut self, now: Time, received: &[AckedPacket]) {
         let Some(newest) = received.last() else { return };
@@ -82,7 +83,7 @@ impl Pushback {
         self.outstanding_bytes -= bytes;
     }
 
-    /// Brings the window half the way to what the target fills in an RTT and the allowed queue.
+    /// Moves the window half the way to the wanted one: the target's bytes in an RTT and the allowed queue.
     pub(super) fn set_window(&mut self) {
         if self.rtts.is_empty() {
             return;
@@ -93,7 +94,7 @@ impl Pushback {
         self.window_bytes = Some(window.max(MIN_WINDOW_BYTES));
     }
 
-    /// One step of the push-back, at this target (bit/s): with every packet sent, every report and every 25 ms.
+    /// Makes one step of the push-back at this target (bit/s): with every packet sent, every report and every 25 ms.
     pub(super) fn update(&mut self, target: f64) {
         self.target = target;
         let Some(window) = self.window_bytes.filter(|_| self.is_on) else { return };
@@ -109,20 +110,22 @@ impl Pushback {
         };
     }
 
-    /// The target after the push-back, bit/s.
+    /// Returns the target after the push-back, bit/s.
     pub(super) const fn pushed(&self) -> f64 {
         (self.target * self.ratio).max(self.min_rate.min(self.target))
     }
 
-    /// Bytes in flight.
+    /// Returns the bytes in flight.
     pub(super) const fn outstanding_bytes(&self) -> f64 {
         self.outstanding_bytes
     }
 
-    /// What the encoder may use of `rate`, its share of the target, bit/s. Where frames are to be left out, it is one in
-    /// two, or in a whole number that reduces the rate by no less than the push-back wants. The encoder is told the rate of
-    /// the others, spreads it over all frames, and they do not grow when some are left out: Chromium at half of its target
-    /// and of its frames sends a quarter (measured, `docs/evidence/webrtc.md`). So the share counts twice.
+    /// Returns the encoder's part of `rate`, which is its share of the target, bit/s.
+    ///
+    /// If frames are dropped, it is every second one, or one in a larger whole number. The reduction is then at least
+    /// the push-back's. The encoder gets the rate of the remaining frames and spreads it over all frames; the frames do
+    /// not grow when some are dropped. So the fraction counts twice: Chromium at half of its target and of its frames
+    /// sends a quarter (measured, `docs/evidence/webrtc.md`).
     pub(super) fn encoder_rate(&self, rate: f64) -> f64 {
         let share = self.pushed() / self.target;
         if !self.drops_frames {
@@ -158,7 +161,7 @@ mod tests {
         AckedPacket { number, sent_at: at(sent_ms), ..AckedPacket::default() }
     }
 
-    /// A window of 1 Mbit/s for 50 + 350 ms: 50 kB; nothing in flight.
+    /// Returns a push-back with a window of 1 Mbit/s for 50 + 350 ms (50 kB) and nothing in flight.
     fn ready(settings: &[(&str, &str)]) -> Pushback {
         let mut pushback = pushback(settings);
         pushback.on_sent(at(0), 0, 1000.0);
@@ -174,13 +177,13 @@ mod tests {
         pushback.on_report(at(200), &[received(1, 100)]);
         pushback.update(2e6);
         pushback.set_window();
-        // The shortest of the RTTs stays 50 ms: from 50 half the way to 100 kB.
+        // The minimum RTT stays 50 ms: the window moves from 50 half the way to 100 kB.
         assert_eq!(pushback.window_bytes, Some(75_000.0));
         for number in 2..34 {
             pushback.on_report(at(number * 100 + 100), &[received(number, number * 100)]);
         }
         pushback.set_window();
-        // It is not among the latest 32 any more: half the way to 112.5 kB.
+        // The RTT of 50 ms has left the latest 32: the window moves half the way to 112.5 kB.
         assert_eq!(pushback.window_bytes, Some(93_750.0));
         pushback.update(5e3);
         (0..20).for_each(|_| pushback.set_window());
@@ -240,11 +243,11 @@ mod tests {
         pushback.on_sent(at(100), 1, 60_000.0);
         pushback.update(1e6);
         pushback.update(1e6);
-        // 0.95^2: 9.75 % less, one frame in ten.
+        // 0.95^2 is 9.75 % less, one frame in ten.
         assert!((pushback.encoder_rate(0.9e6) - 0.729e6).abs() < 1.0);
         (0..100).for_each(|_| pushback.update(1e6));
         assert_eq!(pushback.encoder_rate(0.9e6), 0.225e6);
-        // From 40 to 30 kbit/s: one frame in four.
+        // From 40 to 30 kbit/s one frame in four is dropped.
         assert_eq!(pushback.encoder_rate(40e3), 22.5e3);
         assert_eq!(pushback.encoder_rate(25e3), 25e3);
     }

@@ -1,5 +1,5 @@
-//! The target: the smaller of what delay and loss allow, and what holds before there is a loss-based estimate (libwebrtc
-//! M150, `modules/congestion_controller/goog_cc/send_side_bandwidth_estimation.cc`).
+//! Target rate: the smaller one of the delay-based and loss-based estimates, and the rule before there is a loss-based
+//! estimate (libwebrtc M150, `modules/congestion_controller/goog_cc/send_side_bandwidth_estimation.cc`).
 
 use super::loss_based::{LossBased, LossState};
 use super::numbers::secs;
@@ -7,34 +7,35 @@ use crate::Parameters;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Without loss the delay-based estimate is trusted for this long, s.
+/// Time for which the delay-based estimate is trusted without loss, s.
 const START_PHASE_S: f64 = 2.0;
-/// Packets that a share of losses is taken over.
+/// Minimum number of packets for a loss rate.
 const MIN_PACKETS: u64 = 20;
-/// Shares of losses up to which the rate grows, and above which it shrinks.
+/// Loss rates up to which the rate grows, and above which it falls.
 const LOW_LOSS: f64 = 0.02;
 const HIGH_LOSS: f64 = 0.10;
-/// Growth is relative to the smallest rate of this time, s.
+/// Window of the minimum rate that growth is relative to, s, and the growth: a factor, and an addition in bit/s.
 const GROWTH_S: f64 = 1.0;
 const GROWTH: f64 = 1.08;
 const GROWTH_BPS: f64 = 1000.0;
-/// Decreases are this far apart, beside the RTT, s.
+/// Minimum time between decreases in addition to the RTT, s.
 const DECREASE_S: f64 = 0.3;
-/// Reports older than this say nothing, s.
+/// Maximum age of a report, s.
 const REPORT_S: f64 = 6.0;
-/// A round trip, with the time no feedback came, above this lowers the rate by the factor, once per interval; s.
+/// Limit of the round trip, including the time without feedback, s. Above it the rate falls by the factor once per
+/// interval, s.
 const RTT_LIMIT_S: f64 = 3.0;
 const RTT_FACTOR: f64 = 0.8;
 const RTT_INTERVAL_S: f64 = 1.0;
 
-/// Combines the estimates into the target.
+/// Combination of the estimates into the target.
 #[derive(Debug)]
 pub(super) struct SendSide {
     use_loss_based: bool,
     pub(super) loss_based: LossBased,
     min: f64,
     max: f64,
-    /// bit/s
+    /// Target rate, bit/s.
     target: f64,
     delay_based: f64,
     rtt: Span,
@@ -46,12 +47,12 @@ pub(super) struct SendSide {
     loss: f64,
     decreased_for_loss: bool,
     decreased_at: Option<Time>,
-    /// Times and rates, rising: the first is the smallest of the last second.
+    /// Times and rates, rising: the first is the minimum of the last second.
     history: VecDeque<(Time, f64)>,
 }
 
 impl SendSide {
-    /// Rates in bit/s.
+    /// Returns the state; rates in bit/s.
     pub(super) fn new(parameters: &Parameters, start_rate: f64, min: f64, max: f64) -> Self {
         let padding_length = Span::from_secs_f64(parameters.number("loss_padding_s"));
         Self {
@@ -74,7 +75,7 @@ impl SendSide {
         }
     }
 
-    /// bit/s
+    /// Returns the target, bit/s.
     pub(super) const fn target(&self) -> f64 {
         self.target
     }
@@ -83,7 +84,8 @@ impl SendSide {
         self.last_sent_at = now;
     }
 
-    /// A feedback: the round trip without waiting at the receiver, and how many packets it reports, as lost too.
+    /// Handles a feedback: the round trip without the wait at the receiver, the number of reported packets, and the
+    /// number of lost ones among them.
     pub(super) fn on_report(&mut self, now: Time, rtt: Span, packets: u64, lost: u64) {
         self.first_report_at.get_or_insert(now);
         self.reported_at = Some(now);
@@ -97,7 +99,7 @@ impl SendSide {
         }
     }
 
-    /// The delay-based estimate, bit/s; `from_probe` takes it at once.
+    /// Sets the delay-based estimate, bit/s; with `from_probe` it becomes the target at once.
     pub(super) fn set_delay_based(&mut self, rate: f64, from_probe: bool) {
         if from_probe {
             self.delay_based = f64::INFINITY;
@@ -108,29 +110,29 @@ impl SendSide {
         self.set_target(self.target);
     }
 
-    /// The loss-based estimator has taken in a report.
+    /// Updates the loss-based estimate after a report.
     pub(super) fn update_loss_based(&mut self, now: Time, acked: Option<f64>, in_alr: bool) {
         self.loss_based.update(self.delay_based, acked, in_alr);
         self.update(now);
     }
 
-    /// Whether the RTT is so long that nothing else counts.
+    /// Returns true if the RTT is so long that no other rule applies.
     pub(super) fn is_rtt_above_limit(&self) -> bool {
         let silent = self.reported_at.map_or(Span::ZERO, |reported_at| self.last_sent_at - reported_at);
         secs(self.rtt + silent) > RTT_LIMIT_S
     }
 
-    /// The state of the loss-based estimate, if it is in use.
+    /// Returns the state of the loss-based estimate, if it is in use.
     pub(super) fn loss_state(&self) -> LossState {
         if self.loss_based_rate().is_some() { self.loss_based.state() } else { LossState::DelayBased }
     }
 
-    /// bit/s
+    /// Returns the loss-based estimate if it is in use, bit/s.
     pub(super) fn loss_based_rate(&self) -> Option<f64> {
         if self.use_loss_based { self.loss_based.rate() } else { None }
     }
 
-    /// The process interval, and after each report.
+    /// Updates the target, in each process interval and after each report.
     pub(super) fn update(&mut self, now: Time) {
         if self.is_rtt_above_limit() {
             if self.decreased_at.is_none_or(|decreased_at| secs(now - decreased_at) >= RTT_INTERVAL_S) {
@@ -160,7 +162,7 @@ impl SendSide {
         }
     }
 
-    /// The rule from before there was a model of loss.
+    /// Applies the older rule, without a model of loss.
     fn follow_loss(&mut self, now: Time) {
         if self.loss <= LOW_LOSS {
             let smallest = self.history.front().map_or(self.target, |entry| entry.1);
@@ -198,7 +200,7 @@ mod tests {
         Time::from_ns(ms * 1_000_000)
     }
 
-    /// With the old rule only.
+    /// Returns a state with the older rule only.
     fn send_side() -> SendSide {
         let mut parameters = Parameters::defaults(super::super::ENTRY.parameters);
         parameters.set("loss_based", "false").unwrap();

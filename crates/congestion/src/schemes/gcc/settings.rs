@@ -1,4 +1,4 @@
-//! What a researcher would vary; the defaults are libwebrtc's (M150).
+//! Parameters that a researcher may vary; the defaults are libwebrtc's (M150).
 
 use crate::Parameter;
 

@@ -1,24 +1,24 @@
-//! The parts together, over a small link.
+//! Tests of all parts together, over a small link.
 
 use super::*;
 use std::collections::VecDeque;
 
 const PAYLOAD: u32 = 1200;
 
-/// A link with an endless queue; a greedy sender that follows pacing and fills with filler; feedback every 50 ms.
+/// Link with an endless queue, and a sender that follows pacing and adds filler; feedback every 50 ms.
 struct Link {
     gcc: Gcc,
     bps: f64,
-    /// One way, ns.
+    /// One-way delay, ns.
     delay_ns: u64,
     free_at: u64,
     paced_until: u64,
     now: u64,
     number: u64,
     in_flight: VecDeque<AckedPacket>,
-    /// Every so many-th packet is lost.
+    /// Distance between lost packets, packets.
     lose_every: u64,
-    /// The source: greedy if `None`, otherwise bytes per 40 ms.
+    /// Size of a frame per 40 ms, bytes; `None` for a greedy source.
     frame_bytes: Option<u64>,
     queued: u64,
     filler: u64,
@@ -165,7 +165,7 @@ impl Link {
         self.gcc.send_side.target()
     }
 
-    /// Standing queue, ms.
+    /// Returns the standing queue, ms.
     fn queue_ms(&self) -> f64 {
         self.free_at.saturating_sub(self.now) as f64 / 1e6
     }
@@ -179,7 +179,7 @@ fn probing_reaches_most_of_the_link_within_seconds() {
     assert_eq!(link.gcc.rtt.as_ms_f64().floor().max(50.0), link.gcc.rtt.as_ms_f64().floor());
     let mut slow = Link::new(4e6, &[("probing", "false")]);
     slow.run(3000);
-    // 8 % per second from 300 kbit/s, with 1 kbit/s as its least step.
+    // The rate grows by 8 % per second from 300 kbit/s, with a minimum step of 1 kbit/s.
     assert!((0.35e6..=0.7e6).contains(&slow.target()), "{}", slow.target());
 }
 
@@ -205,7 +205,7 @@ fn a_drop_of_capacity_lowers_the_target_below_it() {
     link.run(10_000);
     link.bps = 1e6;
     link.run(14_000);
-    // 0.85 of what arrives: the link's new rate.
+    // The target is 0.85 of the receive rate, which is the link's new rate.
     assert!((0.8e6..=0.9e6).contains(&link.target()), "{}", link.target());
 }
 
@@ -215,8 +215,8 @@ fn clusters_wait_for_media_and_are_filled_up() {
     link.frame_bytes = Some(1500);
     link.run(3000);
     assert!(link.filler > 10);
-    // 0.3 Mbit/s of media: probes went to their cap, twice the allocation, but the limit of 1.5 times what arrives
-    // holds nothing back that a probe has found.
+    // With 0.3 Mbit/s of media the probes reach their maximum, twice the allocation. The limit of 1.5 times the receive
+    // rate does not reduce a probe's result.
     assert!((4e6..=5.1e6).contains(&link.target()), "{}", link.target());
     assert!(link.gcc.alr.since().is_some());
     let filler = link.filler;
@@ -237,7 +237,7 @@ fn rates_are_those_of_datagrams_and_the_encoder_gets_the_payload() {
     let link = Link::new(4e6, &[("start_rate_kbps", "1262")]);
     let control = link.gcc.control();
     assert_eq!(control.media_rate, Some(Rate::from_bps(1_200_000)));
-    // Before the first feedback at 2.5 times the target, 40 ms of that at once.
+    // Before the first feedback packets leave at 2.5 times the target, 40 ms of that at once.
     assert_eq!(control.pacing, Some(Rate::from_bps(3_000_000)));
     assert_eq!(control.burst_bytes, 15_000);
     assert_eq!((control.window_bytes, control.filler_bytes), (u64::MAX, None));
@@ -256,7 +256,7 @@ fn during_a_cluster_the_pace_is_the_probes() {
         number: 1,
     });
     let control = link.gcc.control();
-    // Three times 1 Mbit/s, of which 1200 of 1262 bytes are payload; filler of 2 ms: 750 B with its headers.
+    // Three times 1 Mbit/s, of which 1200 of 1262 bytes are payload; filler of 2 ms is 750 B with its headers.
     assert_eq!(control.pacing, Some(Rate::from_bps_f64(3e6 * 1200.0 / 1262.0)));
     assert_eq!(control.filler_bytes, Some(688));
 }

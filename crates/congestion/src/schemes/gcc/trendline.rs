@@ -1,5 +1,5 @@
-//! Whether the queue grows: slope of the smoothed delay over the latest groups, against a threshold that adapts
-//! (libwebrtc M150, `modules/congestion_controller/goog_cc/trendline_estimator.cc`).
+//! Detection of a growing queue: the slope of the smoothed delay over the latest groups, compared with an adaptive
+//! threshold (libwebrtc M150, `modules/congestion_controller/goog_cc/trendline_estimator.cc`).
 
 use super::arrival::Deltas;
 use super::numbers::signed_ms;
@@ -7,27 +7,27 @@ use crate::Parameters;
 use std::collections::VecDeque;
 use units::Time;
 
-/// Number of differences that scales the slope, at most.
+/// Maximum number of differences that scales the slope.
 const SCALE_DELTAS: u32 = 60;
-/// Differences are counted up to here.
+/// Maximum count of differences.
 const MAX_DELTAS: u32 = 1000;
-/// The threshold is exceeded for longer than this before it is overuse, ms.
+/// Time above the threshold after which the state is overuse, ms.
 const OVERUSE_MS: f64 = 10.0;
-/// Beyond the threshold by more than this is an outlier that leaves the threshold alone, ms.
+/// Excess over the threshold above which a slope is an outlier and does not change the threshold, ms.
 const MAX_ADAPT_MS: f64 = 15.0;
 const THRESHOLD_MS: (f64, f64) = (6.0, 600.0);
-/// Longest step of the threshold's adaptation, ms.
+/// Maximum step of the threshold's adaptation, ms.
 const MAX_STEP_MS: f64 = 100.0;
 
-/// What the queue does.
+/// State of the queue.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum Usage {
-    /// Neither.
+    /// Queue that neither grows nor drains.
     #[default]
     Normal,
-    /// It grows: more is sent than the path carries.
+    /// Queue that grows: the send rate exceeds the path's.
     Overuse,
-    /// It drains.
+    /// Queue that drains.
     Underuse,
 }
 
@@ -50,7 +50,7 @@ pub(super) struct Trendline {
     trend_ms: f64,
     threshold_ms: f64,
     threshold_at: Option<Time>,
-    /// Time above the threshold, ms, if it is above.
+    /// Time above the threshold, ms; `None` if the slope is below.
     over_ms: Option<f64>,
     over_count: u32,
     usage: Usage,
@@ -84,7 +84,7 @@ impl Trendline {
         self.usage
     }
 
-    /// Scaled slope, ms: what is compared with the threshold.
+    /// Returns the scaled slope that is compared with the threshold, ms.
     pub(super) const fn trend_ms(&self) -> f64 {
         self.trend_ms
     }
@@ -93,7 +93,7 @@ impl Trendline {
         self.threshold_ms
     }
 
-    /// A group is complete; the packet after it arrived at `arrival`.
+    /// Adds a complete group; the packet after it arrived at `arrival`.
     pub(super) fn update(&mut self, deltas: Deltas, arrival: Time) {
         self.deltas = (self.deltas + 1).min(MAX_DELTAS);
         self.accumulated_ms += deltas.arrival_ms - deltas.send_ms;
@@ -114,7 +114,7 @@ impl Trendline {
         }
         self.trend_ms = f64::from(self.deltas.min(SCALE_DELTAS)) * trend * self.gain;
         if self.trend_ms > self.threshold_ms {
-            // How long it was above before this group: assume half of it.
+            // The time above the threshold before this group is unknown; half of the group's time is assumed.
             let over_ms = self.over_ms.map_or(send_ms / 2.0, |over_ms| over_ms + send_ms);
             self.over_ms = Some(over_ms);
             self.over_count += 1;
@@ -132,7 +132,8 @@ impl Trendline {
         self.adapt_threshold(arrival);
     }
 
-    /// Other flows that fill the queue must not starve us: the threshold follows the slope, slowly upwards.
+    /// Adapts the threshold, which follows the slope, slowly upwards. So flows that fill the queue do not starve this
+    /// flow.
     fn adapt_threshold(&mut self, arrival: Time) {
         let before = self.threshold_at.replace(arrival).unwrap_or(arrival);
         let size_ms = self.trend_ms.abs();
@@ -146,7 +147,7 @@ impl Trendline {
     }
 }
 
-/// Least-squares slope; `None` if all points are at one time.
+/// Returns the least-squares slope; `None` if all points are at one time.
 fn slope(points: &VecDeque<(f64, f64)>) -> Option<f64> {
     let count = points.len() as f64;
     let mean_x = points.iter().map(|point| point.0).sum::<f64>() / count;
@@ -168,7 +169,8 @@ mod tests {
         Trendline::new(&parameters)
     }
 
-    /// `count` groups sent 20 ms apart, each delayed by `grow_ms` more than the one before; the first is number `from`.
+    /// Adds `count` groups sent 20 ms apart, each delayed by `grow_ms` more than the one before; the first is number
+    /// `from`.
     fn feed(trendline: &mut Trendline, from: u64, count: u64, grow_ms: f64) {
         for index in from..from + count {
             let arrival = Time::from_ns(20_000_000 * index);
@@ -216,10 +218,10 @@ mod tests {
             trendline.threshold_ms()
         };
         step(&mut trendline, 0.0, 0);
-        // 0.0087 (22.5 - 12.5) 10 ms
+        // 0.0087 (22.5 - 12.5) 10 ms.
         assert!((step(&mut trendline, -22.5, 10) - 13.37).abs() < 1e-9);
         assert!((step(&mut trendline, 28.5, 20) - 13.37).abs() < 1e-9);
-        // 0.039 (3.37 - 13.37) 10 ms
+        // 0.039 (3.37 - 13.37) 10 ms.
         assert!((step(&mut trendline, 3.37, 30) - 9.47).abs() < 1e-9);
     }
 }

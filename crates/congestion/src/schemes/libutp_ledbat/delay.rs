@@ -1,17 +1,17 @@
-//! libutp's delay histories and clock-drift estimate (bittorrent/libutp@b3465b9, `utp_internal.cpp`).
+//! Delay histories and clock-drift estimate of libutp (bittorrent/libutp@b3465b9, `utp_internal.cpp`).
 
 use crate::parts::BaseDelay;
 use units::{Span, Time};
 
-/// Minutes of base delays (`DELAY_BASE_HISTORY`).
+/// Length of the base delay's history, minutes (`DELAY_BASE_HISTORY`).
 const BASE_MINUTES: usize = 13;
-/// Samples of the current-delay filter (`CUR_DELAY_SIZE`).
+/// Length of the current-delay filter, samples (`CUR_DELAY_SIZE`).
 const CURRENT_SAMPLES: usize = 3;
 /// Time over which delays are averaged for the drift.
 const DRIFT_SLOT: Span = Span::from_secs(5);
-/// Drift below which the peer is taken to slow its clock on purpose, us per slot.
+/// Drift below which the peer is assumed to slow its clock on purpose, us per slot.
 const CHEATING_US: f64 = -200_000.0;
-/// The penalty is the excess divided by this.
+/// Divisor of the excess drift that gives the penalty.
 const PENALTY_DIVISOR: f64 = 7.0;
 /// Weight of the newest slot in the drift.
 const DRIFT_WEIGHT: f64 = 1.0 / 8.0;
@@ -20,7 +20,7 @@ const DRIFT_WEIGHT: f64 = 1.0 / 8.0;
 #[derive(Clone, Debug)]
 pub(super) struct DelayHistory {
     base: BaseDelay,
-    /// Queueing delays, each over the base of its own time; 0 until as many samples are in.
+    /// Queueing delays, each over the base of its own time; 0 before the filter is full.
     current_ns: [i64; CURRENT_SAMPLES],
     next: usize,
 }
@@ -30,35 +30,35 @@ impl DelayHistory {
         Self { base: BaseDelay::new(BASE_MINUTES), current_ns: [0; CURRENT_SAMPLES], next: 0 }
     }
 
-    /// Takes a one-way delay, clock offset included.
+    /// Adds a one-way delay, clock offset included.
     pub(super) fn add(&mut self, now: Time, delay_ns: i64) {
         self.base.add(now, delay_ns);
         let base_ns = self.base.get().unwrap_or(delay_ns);
-        // Below a shifted base: nothing is queued.
+        // A delay below a shifted base means that nothing is queued.
         self.current_ns[self.next] = delay_ns.saturating_sub(base_ns).max(0);
         self.next = (self.next + 1) % CURRENT_SAMPLES;
     }
 
-    /// The smallest of the latest queueing delays, ns.
+    /// Returns the minimum of the latest queueing delays, ns.
     pub(super) fn current_ns(&self) -> i64 {
         self.current_ns.iter().copied().min().unwrap_or(0)
     }
 
-    /// The base delay, ns plus clock offset; `None` before the first sample.
+    /// Returns the base delay, ns plus clock offset; `None` before the first sample.
     pub(super) fn base_ns(&self) -> Option<i64> {
         self.base.get()
     }
 
-    /// Moves the base up by `ns`; queueing delays already measured stay.
+    /// Raises the base by `ns`; queueing delays already measured stay.
     pub(super) fn shift(&mut self, ns: i64) {
         self.base.shift(ns);
     }
 }
 
-/// How fast the delay's mean moves: the peer's clock against ours.
+/// Drift of the peer's clock against this one, from the change of the mean delay.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Drift {
-    /// Delays are averaged relative to the first one.
+    /// First delay, to which averaged delays are relative.
     reference_ns: Option<i64>,
     sum_us: f64,
     samples: f64,
@@ -79,7 +79,7 @@ impl Drift {
         }
     }
 
-    /// Takes a one-way delay, clock offset included.
+    /// Adds a one-way delay, clock offset included.
     pub(super) fn add(&mut self, now: Time, delay_ns: i64) {
         let reference_ns = *self.reference_ns.get_or_insert(delay_ns);
         self.sum_us += delay_ns.saturating_sub(reference_ns) as f64 / 1e3;
@@ -94,12 +94,12 @@ impl Drift {
         }
     }
 
-    /// The drift, us per 5 s.
+    /// Returns the drift, us per 5 s.
     pub(super) fn us_per_slot(&self) -> f64 {
         self.us_per_slot
     }
 
-    /// What to add to the queueing delay of a peer whose clock runs suspiciously slow, ns.
+    /// Returns the addition to the queueing delay of a peer whose clock is suspiciously slow, ns.
     pub(super) fn penalty_ns(&self) -> i64 {
         ((CHEATING_US - self.us_per_slot).max(0.0) / PENALTY_DIVISOR * 1e3) as i64
     }
@@ -119,7 +119,7 @@ mod tests {
         history.add(at_ms(0), 10);
         history.add(at_ms(1), 50);
         history.add(at_ms(2), 60);
-        // 0, 40, 50; then 40, 50, 30; then 50, 30, 20.
+        // The filter holds 0, 40, 50; then 40, 50, 30; then 50, 30, 20.
         assert_eq!(history.current_ns(), 0);
         history.add(at_ms(3), 40);
         assert_eq!(history.current_ns(), 30);
@@ -141,7 +141,7 @@ mod tests {
     #[test]
     fn a_clock_that_loses_a_tenth_is_penalised() {
         let mut drift = Drift::new(Time::ZERO);
-        // Each second the delay seems 100 ms shorter: -500 ms per slot; the mean approaches it by an eighth per slot.
+        // Each second the delay seems 100 ms shorter: -500 ms per slot. The mean approaches it by an eighth per slot.
         for second in 0..400_u64 {
             drift.add(at_ms(second * 1000), -(second as i64) * 100_000_000);
         }

@@ -1,21 +1,22 @@
-//! LEDBAT as libutp implements it: what Pantheon ran under the name LEDBAT.
+//! LEDBAT as libutp implements it; Pantheon ran it under the name LEDBAT.
 //!
-//! Source: bittorrent/libutp@b3465b9, `utp_internal.cpp`. Differences to RFC 6817: windows in whole bytes (each ACK
+//! Source: bittorrent/libutp@b3465b9, `utp_internal.cpp`. Differences from RFC 6817: windows in whole bytes (each ACK
 //! rounds down), 3000 bytes per RTT, one delay sample per ACK with a filter of three, a base delay of 13 minutes that
 //! is shifted for clock skew, at most one halving per 100 ms, a linear "slow start", windows down to 10 bytes, a cap of
 //! 1 MiB.
 //!
-//! How its events map onto the transport's:
-//! - the peer's delay (its base falling shifts ours up by as much, clock skew) is that of the ACK: arrival minus receive
-//!   time minus reported ACK delay;
-//! - "the window was hit within the last second" is the transport's `window_limited`, which remembers up to two round
-//!   trips more;
+//! Mapping of its events to the transport's:
+//!
+//! - The peer's delay is the ACK's: arrival minus receive time minus reported ACK delay. A fall of its base raises this
+//!   sender's base by the same amount (clock skew).
+//! - "The window was hit within the last second" is the transport's `window_limited`, which remembers up to two round
+//!   trips more.
 //! - libutp's timer also fires with nothing in flight. On an idle flow it shrinks the window by a third; a window below
 //!   one packet it opens again. The controller keeps that timer itself (`max(srtt + 4 * rttvar, 1 s)`, doubling) and
-//!   leaves timeouts of outstanding packets to the transport;
-//! - CE marks, which libutp does not know, count as loss;
-//! - not applicable: what is sent again and when (transport), MTU search, the peer's receive window, connection death after
-//!   four timeouts.
+//!   leaves timeouts of outstanding packets to the transport.
+//! - CE marks, which libutp ignores, count as loss.
+//! - Not modelled: the choice and time of retransmissions (transport), MTU search, the peer's receive window,
+//!   connection death after four timeouts.
 //!
 //! Expected: alone with a buffer above 100 ms, the link's rate at about 100 ms of queue; else halving; start-up gains
 //! 3000 bytes per RTT; never more than 1 MiB per RTT.
@@ -28,24 +29,24 @@ use crate::{
 use delay::{DelayHistory, Drift};
 use units::{Span, Time};
 
-/// Smallest window, bytes (`MIN_WINDOW_SIZE`).
+/// Minimum window, bytes (`MIN_WINDOW_SIZE`).
 const MIN_WINDOW_BYTES: u64 = 10;
-/// Least time between two halvings (`MAX_WINDOW_DECAY`).
+/// Minimum time between two halvings (`MAX_WINDOW_DECAY`).
 const DECAY_GATE: Span = Span::from_ms(100);
-/// Growth stops this long after the window was last hit.
+/// Time after the last full window during which the window may grow.
 const WINDOW_MEMORY: Span = Span::from_secs(1);
-/// Smallest timeout.
+/// Minimum timeout.
 const MIN_TIMEOUT: Span = Span::from_secs(1);
 /// Timeout before the first RTT sample.
 const INITIAL_TIMEOUT: Span = Span::from_secs(3);
-/// Most packets in flight: the outgoing buffer less one slot for the FIN.
+/// Maximum number of packets in flight: the outgoing buffer less one slot for the FIN.
 const MAX_PACKETS: u64 = 1023;
-/// Share of the target at which slow start ends.
+/// Fraction of the target at which slow start ends.
 const SLOW_START_END: f64 = 0.9;
-/// Largest fall of the peer's base delay that is taken for clock skew.
+/// Maximum fall of the peer's base delay that counts as clock skew.
 const MAX_SKEW_NS: i64 = 10_000_000;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "libutp-ledbat",
     summary: "LEDBAT as in libutp (BitTorrent's uTP)",
@@ -88,24 +89,24 @@ struct Libutp {
     ssthresh_bytes: u64,
     slow_start: bool,
     ours: DelayHistory,
-    /// Of the ACKs' way.
+    /// Delays of the ACK direction.
     theirs: DelayHistory,
     drift: Drift,
     /// Queueing delay of the latest ACK, with the drift penalty.
     queuing_delay_ns: i64,
     last_decay: Option<Time>,
-    /// When the window last limited sending.
+    /// Time when the window last limited sending.
     last_full: Time,
     timer: Timer,
 }
 
-/// libutp's retransmission timer as far as nothing is in flight.
+/// Retransmission timer of libutp, for times with nothing in flight.
 #[derive(Clone, Copy, Debug)]
 struct Timer {
     in_flight_bytes: u64,
-    /// Before backing off.
+    /// Timeout before backing off.
     timeout: Span,
-    /// With backing off.
+    /// Timeout with backing off.
     current: Span,
     due: Time,
 }
@@ -167,13 +168,13 @@ impl Libutp {
         self.drift.add(ack.now, sample_ns);
         let current_ns = self.ours.current_ns();
         if current_ns > rtt_ns {
-            // A one-way delay above the RTT: the base is too small.
+            // A one-way delay above the RTT means that the base is too small.
             self.ours.shift(current_ns - rtt_ns);
         }
         current_ns.min(rtt_ns) + self.drift.penalty_ns()
     }
 
-    /// The window's rule. Every step in whole bytes, rounded down.
+    /// Applies the window's rule. Every step is in whole bytes, rounded down.
     fn apply(&mut self, now: Time, acked_bytes: u64) {
         let window = self.window_bytes as f64;
         let acked = acked_bytes as f64;
@@ -211,7 +212,7 @@ impl Libutp {
         self.ssthresh_bytes = self.window_bytes;
     }
 
-    /// The timer fired: a third less when idle, else one packet and slow start.
+    /// Handles the timer: an idle window shrinks by a third; otherwise it becomes one packet and slow start begins.
     fn expire(&mut self, now: Time, is_idle: bool) {
         if is_idle && self.window_bytes > self.packet_bytes {
             self.window_bytes = (self.window_bytes * 2 / 3).max(self.packet_bytes);
@@ -273,7 +274,7 @@ impl Controller for Libutp {
         sink.put("cwnd", "packets", packets(self.window_bytes));
         sink.put("ssthresh", "packets", packets(self.ssthresh_bytes));
         sink.put("queuing_delay", "ms", self.queuing_delay_ns as f64 / 1e6);
-        // With the clock offset in it: only its changes mean anything.
+        // The base delay contains the clock offset: only its changes have a meaning.
         sink.put("base_delay", "ms", self.ours.base_ns().map_or(f64::NAN, |ns| ns as f64 / 1e6));
         sink.put("target", "ms", self.target_ns / 1e6);
         sink.put("clock_drift", "us/5s", self.drift.us_per_slot());

@@ -13,7 +13,7 @@ fn window(driver: &Driver) -> u64 {
     driver.control().window_bytes
 }
 
-/// Out of slow start with a window of `bytes`, no queue.
+/// Returns a controller after slow start with a window of `bytes`, without queue.
 fn avoiding(bytes: u64) -> Libutp {
     let start = Start { now: Time::ZERO, mss_bytes: 1000, initial_window_bytes: 10_000, seed: 1 };
     let mut libutp = Libutp::new(&Parameters::defaults(ENTRY.parameters), &start);
@@ -30,7 +30,7 @@ fn the_first_window_is_one_packet_whatever_the_transport_starts_with() {
 #[test]
 fn start_up_gains_3000_bytes_per_window() {
     let mut driver = driver();
-    // One ACK of the whole window: max(slow start's 1000, 3000).
+    // One ACK acknowledges the whole window: max(slow start's 1000, 3000).
     driver.ack(1);
     assert_eq!(window(&driver), 4000);
     driver.ack(4);
@@ -97,7 +97,7 @@ fn the_window_stays_between_10_bytes_and_the_send_buffer() {
     let mut libutp = avoiding(1_048_000);
     libutp.apply(Time::ZERO, 1_048_000);
     assert_eq!(libutp.window_bytes, 1_048_576);
-    // 1023 packets in flight at most.
+    // At most 1023 packets may be in flight.
     assert_eq!(libutp.control().window_bytes, 1_023_000);
 }
 
@@ -108,7 +108,7 @@ fn growth_stops_one_second_after_the_window_last_limited() {
     assert_eq!(libutp.window_bytes, 10_300);
     libutp.apply(Time::from_secs_f64(1.001), 1000);
     assert_eq!(libutp.window_bytes, 10_300);
-    // Shrinking goes on.
+    // The window may still shrink.
     libutp.queuing_delay_ns = 200_000_000;
     libutp.apply(Time::from_secs_f64(2.0), 1030);
     assert_eq!(libutp.window_bytes, 10_000);
@@ -125,7 +125,7 @@ fn losses_halve_at_most_once_per_100_ms() {
     driver.mark(true);
     assert_eq!(window(&driver), before / 2);
     driver.now += Span::from_ms(1);
-    // Not even a new episode is needed.
+    // A halving needs no new episode.
     driver.lose(1, false);
     assert_eq!(window(&driver), before / 4);
 }
@@ -141,7 +141,7 @@ fn timeout_restarts_slow_start_from_one_packet() {
     (0..3).for_each(|_| driver.ack(1));
     assert_eq!(window(&driver), 4960);
     driver.ack(4);
-    // Slow start is on again: 1000 * 4000 / 4960 = 806 bytes, where the delay rule gives 483 at 80 ms of queue.
+    // Slow start is on again: 1000 * 4000 / 4960 = 806 bytes; the delay rule gives 483 at 80 ms of queue.
     assert_eq!(window(&driver), 5766);
 }
 
@@ -153,7 +153,7 @@ fn idle_time_shrinks_the_window_by_a_third_per_doubling_timeout() {
     driver.ack(4);
     driver.ack(7);
     assert_eq!(window(&driver), 10_000);
-    // srtt 100 ms, no variation: the timeout is its smallest, 1 s.
+    // With an srtt of 100 ms and no variation the timeout is its minimum, 1 s.
     let due = driver.control().wake_at;
     assert_eq!(due, driver.now + Span::from_secs(1));
     driver.controller.on_wake(due - Span::from_ms(1));
@@ -208,7 +208,7 @@ fn a_falling_ack_delay_of_up_to_10_ms_is_taken_for_clock_skew() {
 
 #[test]
 fn alone_on_a_link_it_keeps_about_100_ms_of_queue() {
-    // 20 packets per 100 ms of base RTT: each packet in the queue costs 5 ms, 100 ms are 20 packets, cwnd 40.
+    // 20 packets fit per 100 ms of base RTT, so each packet in the queue costs 5 ms. 100 ms are 20 packets, cwnd 40.
     let mut driver = driver();
     for _ in 0..300 {
         let queued = (driver.field("cwnd") - 20.0).max(0.0);
@@ -216,6 +216,6 @@ fn alone_on_a_link_it_keeps_about_100_ms_of_queue() {
         driver.rtt = driver.one_way + Span::from_ms(50);
         driver.ack_window();
     }
-    // Rounding down each of 40 ACKs' moves by half a byte on average holds it a little below.
+    // Each of 40 ACKs rounds its move down by half a byte on average, so the window is a little lower.
     assert!((driver.field("cwnd") - 40.0).abs() < 1.5, "{}", driver.field("cwnd"));
 }

@@ -11,21 +11,21 @@ const WEIGHTS: [f64; 8] = [1.0, 1.0, 1.0, 1.0, 0.8, 0.6, 0.4, 0.2];
 #[derive(Clone, Debug)]
 pub(crate) struct Losses {
     window: Span,
-    /// When losses were found, and how many.
+    /// Times of the recent losses, and their numbers.
     recent: VecDeque<(Time, u64)>,
     ratio: f64,
-    /// Packets from one loss event to the next, newest first.
+    /// Number of packets from one loss event to the next, newest first.
     intervals: [f64; WEIGHTS.len()],
     count: usize,
     /// First lost packet of the latest event.
     event: u64,
-    /// Losses below this number belong to that event.
+    /// Number below which losses belong to that event.
     floor: u64,
     newest_acked: u64,
 }
 
 impl Losses {
-    /// Counts losses over `window`.
+    /// Returns a counter of losses over `window`.
     pub(crate) fn new(window: Span) -> Self {
         Self {
             window,
@@ -39,7 +39,7 @@ impl Losses {
         }
     }
 
-    /// Packets were declared lost: those of one flight are one event.
+    /// Adds packets that were declared lost; the losses of one flight are one event.
     pub(crate) fn add(&mut self, loss: &Loss<'_>) {
         self.recent.push_back((loss.now, loss.packets.len() as u64));
         let Some(first) = loss.packets.iter().map(|packet| packet.number).find(|&n| n >= self.floor) else {
@@ -67,17 +67,18 @@ impl Losses {
         self.ratio
     }
 
-    /// Whether anything was lost in the window of the last update.
+    /// Returns true if anything was lost in the window of the last update.
     pub(crate) fn in_window(&self) -> bool {
         !self.recent.is_empty()
     }
 
-    /// Averaged loss ratio.
+    /// Returns the averaged loss ratio.
     pub(crate) const fn ratio(&self) -> f64 {
         self.ratio
     }
 
-    /// Packets since the latest loss event, and their weighted average between events; `None` before the first.
+    /// Returns the number of packets since the latest loss event, and its weighted average between events; `None`
+    /// before the first event.
     pub(crate) fn intervals(&self) -> Option<(f64, f64)> {
         if self.count == 0 {
             return None;

@@ -1,18 +1,21 @@
-//! NADA: one composite congestion signal of delay, loss and marks, in units of delay, decides a live encoder's rate.
+//! NADA: one composite signal of delay, loss and marks, in units of delay, decides a live encoder's rate.
 //!
 //! Source: RFC 8698 and its authors' ns-3 code (cisco/ns3-rmcat@adb3f8e,
-//! `model/congestion-control/nada-controller.cc`). Every 100 ms of feedback gives a reference rate: while there is
-//! neither loss nor queue it jumps above the received rate ("accelerated ramp-up"), otherwise it follows the distance
-//! of the signal `x` from `x_ref * max_rate / rate` and the signal's change. With losses in the recent past queueing
-//! delay is warped down, so that NADA does not starve next to loss-based flows.
+//! `model/congestion-control/nada-controller.cc`). Every 100 ms of feedback gives a reference rate. While there is
+//! neither loss nor queue the rate jumps above the received rate ("accelerated ramp-up"). Otherwise it follows two
+//! values: the distance of the signal `x` from `x_ref * max_rate / rate`, and the change of the signal. With recent
+//! losses queueing delay is warped down, so that NADA does not starve next to loss-based flows.
 //!
-//! Where the sources leave room: an update comes with the first feedback at least half an interval after the last; one
-//! after a pause counts for at most `tau`; the encoder gets somewhat less than the reference rate and the pacer somewhat
-//! more as the sender's queue demands (RFC 8698 4.3, at most 5 % as in the code); marks count as in the RFC, the code
-//! has none. Rates are payload; nothing but pacing limits sending.
+//! Choices that the sources leave open:
 //!
-//! Expected: alone the link's rate, at `x_ref * max_rate / rate` of queueing delay; equal shares among flows of the same
-//! `max_rate`.
+//! - An update comes with the first feedback at least half an interval after the last. An update after a pause counts
+//!   for at most `tau`.
+//! - The encoder gets somewhat less than the reference rate, and the pacer somewhat more, depending on the sender's
+//!   queue (RFC 8698 4.3, at most 5 % as in the code).
+//! - Marks count as in the RFC; the code has none. Rates are payload; nothing but pacing limits sending.
+//!
+//! Expected: alone the link's rate, at `x_ref * max_rate / rate` of queueing delay; equal shares among flows of the
+//! same `max_rate`.
 
 mod losses;
 mod received;
@@ -27,17 +30,17 @@ use units::{Rate, Span, Time};
 
 /// Filtering delay in the gain of accelerated ramp-up (`DFILT`), ms.
 const FILTER_DELAY_MS: f64 = 120.0;
-/// Queueing delay that ramp-up may cause (`QBOUND`), ms.
+/// Maximum queueing delay that ramp-up may cause (`QBOUND`), ms.
 const QUEUE_BOUND_MS: f64 = 50.0;
-/// Largest gain of ramp-up (`GAMMA_MAX`).
+/// Maximum gain of ramp-up (`GAMMA_MAX`).
 const GAMMA_MAX: f64 = 0.5;
-/// Queueing delay up to which there is no queue (`QEPS`), ms.
+/// Queueing delay that still counts as no queue (`QEPS`), ms.
 const QUEUE_EPSILON_MS: f64 = 10.0;
-/// Queueing delay from which on it is warped (`QTH`), ms.
+/// Queueing delay above which the delay is warped (`QTH`), ms.
 const WARP_FROM_MS: f64 = 50.0;
-/// How fast warping decays (`LAMBDA`).
+/// Decay of warped delay (`LAMBDA`).
 const WARP_DECAY: f64 = 0.5;
-/// Loss intervals after which losses are forgotten (`MULTILOSS`).
+/// Number of loss intervals after which losses are forgotten (`MULTILOSS`).
 const LOSS_MEMORY: f64 = 7.0;
 /// Penalty of losses at `plr_ref` (`DLOSS`), ms.
 const LOSS_PENALTY_MS: f64 = 10.0;
@@ -45,12 +48,12 @@ const LOSS_PENALTY_MS: f64 = 10.0;
 const MARK_PENALTY_MS: f64 = 2.0;
 /// Marking ratio of that penalty (`PMRREF`).
 const MARK_REFERENCE: f64 = 0.01;
-/// Largest signal (`XMAX`), ms.
+/// Maximum signal (`XMAX`), ms.
 const MAX_SIGNAL_MS: f64 = 500.0;
-/// Most that the sender's queue takes off the encoder's rate or adds to the pacing rate.
+/// Maximum part by which the sender's queue reduces the encoder's rate and raises the pacing rate.
 const MAX_BUFFER_SHARE: f64 = 0.05;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "nada",
     summary: "NADA for live encoders (RFC 8698)",
@@ -112,13 +115,13 @@ struct Nada {
     marked: u64,
     packets: u64,
     mark_ratio: f64,
-    /// bit/s.
+    /// Reference rate, bit/s.
     rate: f64,
     /// Composite signal, ms.
     signal: f64,
     is_ramping: bool,
     first_packet_only: bool,
-    /// Bits per second by which the sender's queue moves encoder and pacing rate apart.
+    /// Reduction of the encoder's rate and increase of the pacing rate due to the sender's queue, bit/s.
     buffer_share: f64,
     updated_at: Option<Time>,
 }
@@ -172,8 +175,8 @@ impl Nada {
         }
     }
 
-    /// Queueing delay as the signal sees it. While losses are recent it is warped: others may be filling a deep queue,
-    /// and the rate must not fall to nothing because of them.
+    /// Returns the queueing delay for the signal. While losses are recent it is warped: another flow may be filling a
+    /// deep queue, and must not take the whole rate.
     fn perceived_delay(&self, delay_ms: f64) -> f64 {
         let warped = if delay_ms <= WARP_FROM_MS {
             delay_ms
@@ -224,7 +227,8 @@ impl Nada {
         self.rate -= step * self.rate;
     }
 
-    /// What the sender's queue takes off the encoder's rate and adds to the pacing rate (RFC 8698 4.3).
+    /// Computes the part of the rate by which the sender's queue reduces the encoder's rate and raises the pacing rate
+    /// (RFC 8698 4.3).
     fn share_buffer(&mut self, queued_bytes: u64) {
         let frames_per_s = self.clock.period_s().map_or(0.0, |period| 1.0 / period);
         // A source that always has more has no queue to drain.
@@ -237,7 +241,7 @@ impl Nada {
 impl Controller for Nada {
     fn on_ack(&mut self, ack: &Ack<'_>) {
         let elapsed = self.updated_at.map(|at| ack.now - at);
-        // The code's own slip: each packet of a report asks for an update, and the first gets it.
+        // The authors' code has a mistake here: each packet of a report asks for an update, and the first one gets it.
         let is_early =
             self.first_packet_only && elapsed.is_none_or(|elapsed| elapsed >= self.constants.interval);
         for (place, packet) in ack.packets.iter().enumerate() {

@@ -1,13 +1,13 @@
-//! What the receiver saw in the last 500 ms.
+//! Packets that the receiver got in the last 500 ms.
 
 use crate::AckedPacket;
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// Samples of the minimum filter over delays and RTTs.
+/// Number of samples in the minimum filter over delays and RTTs.
 const FILTER_SAMPLES: usize = 15;
 
-/// One received packet.
+/// Received packet.
 #[derive(Clone, Copy, Debug)]
 struct Arrival {
     at: Time,
@@ -15,7 +15,7 @@ struct Arrival {
     one_way_ns: i64,
 }
 
-/// The least of the last samples.
+/// Minimum of the last samples.
 #[derive(Clone, Copy, Debug)]
 struct MinFilter {
     samples: [i64; FILTER_SAMPLES],
@@ -43,14 +43,14 @@ pub(crate) struct Received {
     window: Span,
     arrivals: VecDeque<Arrival>,
     bytes: u64,
-    /// Smallest one-way delay ever, ns with an unknown clock offset in it.
+    /// Minimum one-way delay since the flow began, ns with an unknown clock offset in it.
     base_ns: Option<i64>,
     one_way: MinFilter,
     rtt: MinFilter,
 }
 
 impl Received {
-    /// Remembers arrivals for `window`.
+    /// Returns a state that remembers arrivals for `window`.
     pub(crate) fn new(window: Span) -> Self {
         Self {
             window,
@@ -62,7 +62,7 @@ impl Received {
         }
     }
 
-    /// A packet was reported at `now`.
+    /// Adds a packet that was reported at `now`.
     pub(crate) fn add(&mut self, now: Time, packet: &AckedPacket) {
         let one_way_ns = packet.one_way_delay_ns();
         self.base_ns = Some(self.base_ns.map_or(one_way_ns, |base| base.min(one_way_ns)));
@@ -78,12 +78,12 @@ impl Received {
         }
     }
 
-    /// Packets in the window.
+    /// Returns the number of packets in the window.
     pub(crate) fn packets(&self) -> usize {
         self.arrivals.len()
     }
 
-    /// Receive rate, bit/s; zero before two packets.
+    /// Returns the receive rate, bit/s; zero before two packets.
     pub(crate) fn rate_bps(&self) -> f64 {
         let (Some(first), Some(last)) = (self.arrivals.front(), self.arrivals.back()) else { return 0.0 };
         let span = last.at - first.at;
@@ -98,18 +98,18 @@ impl Received {
         self.base_ns.map_or(0.0, |base| one_way_ns.saturating_sub(base) as f64 / 1e6)
     }
 
-    /// Filtered queueing delay.
+    /// Returns the filtered queueing delay, ms.
     pub(crate) fn queue_delay_ms(&self) -> f64 {
         self.one_way.get().map_or(0.0, |one_way_ns| self.above_base_ms(one_way_ns))
     }
 
-    /// Largest queueing delay in the window.
+    /// Returns the maximum queueing delay in the window, ms.
     pub(crate) fn largest_queue_delay_ms(&self) -> f64 {
         let largest = self.arrivals.iter().map(|arrival| arrival.one_way_ns).max();
         largest.map_or(0.0, |one_way_ns| self.above_base_ms(one_way_ns))
     }
 
-    /// Filtered RTT.
+    /// Returns the filtered RTT, ms.
     pub(crate) fn rtt_ms(&self) -> f64 {
         self.rtt.get().map_or(0.0, |rtt_ns| rtt_ns as f64 / 1e6)
     }

@@ -1,9 +1,9 @@
-//! The signal and the rate against hand-computed values.
+//! Tests of the signal and the rate against hand-computed values.
 
 use super::*;
 use crate::testing::Driver;
 
-/// `updates` times 100 ms of 1000 bytes every 10 ms (0.8 Mbit/s), each reported at once.
+/// Runs `updates` times 100 ms with 1000 bytes every 10 ms (0.8 Mbit/s), each reported at once.
 fn feed(driver: &mut Driver, updates: u32) {
     for _ in 0..10 * updates {
         driver.now += Span::from_ms(10);
@@ -11,12 +11,12 @@ fn feed(driver: &mut Driver, updates: u32) {
     }
 }
 
-/// Updates come half an interval after each other if there is always news: every 100 ms here.
+/// Returns a driver. With continuous feedback updates come every half interval: 100 ms here.
 fn driver(settings: &[(&str, &str)]) -> Driver {
     let mut all = vec![("interval_ms", "200")];
     all.extend_from_slice(settings);
     let mut driver = Driver::new(&ENTRY, &all);
-    // The first packet makes the first update; the others count from it.
+    // The first packet makes the first update; later updates count from it.
     driver.ack(1);
     driver
 }
@@ -36,7 +36,7 @@ fn the_gradual_update_follows_offset_and_change() {
     let mut driver = driver(&[]);
     feed(&mut driver, 6);
     driver.one_way += Span::from_ms(20);
-    // The first update still sees the least of the last 15 packets: no queue, but no ramp-up either.
+    // The first update still has the minimum of the last 15 packets: no queue, but no ramp-up either.
     let r0 = driver.field("ref_rate");
     feed(&mut driver, 1);
     assert_eq!((driver.field("ramp_up"), driver.field("signal")), (0.0, 0.0));
@@ -50,7 +50,7 @@ fn the_gradual_update_follows_offset_and_change() {
 
 #[test]
 fn the_rate_settles_where_the_signal_is_its_reference() {
-    // A link of 1 Mbit/s as a fluid: the queue grows with what is sent too much.
+    // The link of 1 Mbit/s is a fluid: the excess rate grows the queue.
     let mut driver = driver(&[]);
     let mut queue_ms = 0.0_f64;
     for _ in 0..4000 {
@@ -88,7 +88,7 @@ fn losses_are_forgotten_after_eight_intervals() {
     feed(&mut driver, 1);
     driver.lose(1, true);
     driver.one_way += Span::from_ms(150);
-    // The first interval was 11 packets: warped up to 77 of them, delay as it is from 88 on.
+    // The first interval was 11 packets: the delay is warped for 77 packets, and plain from 88 on.
     feed(&mut driver, 7);
     assert!(driver.field("signal") < 20.0, "{}", driver.field("signal"));
     feed(&mut driver, 2);
@@ -101,7 +101,7 @@ fn losses_and_marks_add_their_penalties() {
     feed(&mut driver, 6);
     driver.lose(1, true);
     feed(&mut driver, 1);
-    // One lost, 51 arrivals within 500 ms, weight one half.
+    // One packet is lost, 51 arrive within 500 ms, the weight is one half.
     let ratio = 0.5 / 52.0;
     assert!((driver.field("loss_ratio") - ratio).abs() < 1e-9, "{}", driver.field("loss_ratio"));
     assert!((driver.field("signal") - 10.0 * (ratio / 0.01) * (ratio / 0.01)).abs() < 1e-6);
@@ -111,7 +111,7 @@ fn losses_and_marks_add_their_penalties() {
     feed(&mut driver, 6);
     driver.mark(true);
     feed(&mut driver, 1);
-    // One of ten packets, weight 0.1: exactly the reference ratio of 1 %.
+    // One of ten packets is marked, the weight is 0.1: exactly the reference ratio of 1 %.
     assert!((driver.field("signal") - 2.0).abs() < 1e-9, "{}", driver.field("signal"));
 }
 
@@ -129,7 +129,7 @@ fn rates_stay_within_their_bounds() {
 
 #[test]
 fn an_update_that_knows_only_the_first_packet_of_its_report_grows_more_slowly() {
-    // Reports of ten packets every 100 ms; what arrived is twice as fast from one report to the next.
+    // Reports of ten packets come every 100 ms; the receive rate doubles from one report to the next.
     let rate = |quirk: &str| {
         let mut driver = Driver::new(&ENTRY, &[("quirk_first_packet", quirk), ("max_rate_mbps", "100")]);
         for report in 0..8 {

@@ -1,43 +1,46 @@
-//! PCC-Allegro as its published program runs it: try four rates, keep what the utility says.
+//! PCC-Allegro as its published program runs it: it tries four rates and keeps the one with the better utility.
 //!
-//! Source: modong/pcc@1afc958, `sender/app/cc.h`, which is not the algorithm of Dong et al. (NSDI 2015): its
-//! default utility multiplies the paper's by a sigmoid of the RTT's change between monitor intervals and divides by the
-//! RTT. `utility = paper` is the form the program had before. Rates are in Mbit/s on the wire.
+//! Source: modong/pcc@1afc958, `sender/app/cc.h`. This is not the algorithm of Dong et al. (NSDI 2015). Its default
+//! utility multiplies the paper's by a sigmoid of the RTT's change between monitor intervals and divides by the RTT.
+//! `utility = paper` is the program's earlier form. Rates are in Mbit/s on the wire.
 //!
-//! Start: the rate doubles with every interval *sent* until utility falls. Then probing: two pairs of intervals at
-//! `1 + eps` and `1 - eps` times the rate; if both pairs agree the rate moves that way, by 1 %, 2 %, 3 % ... per result
-//! while utility rises; if not, `eps` grows from 1 to 5 %. Kept as they are: while results are awaited the last probe's
-//! rate goes on, the second step is unconditional, ties count for the lower rate, and nothing but reports changes the
-//! rate, so an outage is sent through.
+//! At the start the rate doubles with every interval *sent* until utility falls. Then it probes: two pairs of intervals
+//! at `1 + eps` and `1 - eps` times the rate. If both pairs agree, the rate moves that way, by 1 %, 2 %, 3 % ... per
+//! result while utility rises. If not, `eps` grows from 1 to 5 %. Kept as published:
 //!
-//! Why pairs: the utility also moves for reasons that are not the probe's, such as other flows and queues that fill or
-//! drain. Within a pair the order is drawn at random, so such a move favours the higher rate as often as the lower. One
-//! pair would always decide, often by chance; two that disagree show that noise decided. Why `eps` grows: probes that
-//! are too close to each other differ by less than the noise. Wider ones differ by more, but disturb more, so each
-//! decision begins with the smallest. (Dong et al., NSDI 2015, "Control algorithm": randomized controlled trials;
-//! <https://www.usenix.org/conference/nsdi15/technical-sessions/presentation/dong>.)
+//! - While results are outstanding, the last probe's rate stays.
+//! - The second step is unconditional.
+//! - Ties count for the lower rate.
+//! - Nothing but reports changes the rate, so it also stays during an outage.
 //!
-//! Expected (`docs/evidence/derivations.md`, PCC and Vivace): 97 % of a smooth link with an empty queue; a few Mbit/s where
-//! deliveries are bursty, because 1 % of RTT between two intervals costs 6 % of utility.
+//! The reason for pairs: utility also changes for other reasons than the probe, such as other flows and queues that
+//! fill or drain. Within a pair the order is random, so such a change favours the higher rate as often as the lower. A
+//! single pair would always decide, often by chance; two pairs that disagree prove noise. The reason for a growing
+//! `eps`: probes that are too close to each other differ by less than the noise. Wider ones differ by more, but disturb
+//! more, so each decision begins with the smallest. (Dong et al., NSDI 2015, "Control algorithm": randomized controlled
+//! trials; <https://www.usenix.org/conference/nsdi15/technical-sessions/presentation/dong>.)
+//!
+//! Expected (`docs/evidence/derivations.md`, PCC and Vivace): 97 % of a smooth link with an empty queue. On links with
+//! bursty deliveries a few Mbit/s, because 1 % of RTT between two intervals costs 6 % of utility.
 
 use crate::parts::{Ended, IntervalScheme, Monitored, Ring, WirePacket};
 use crate::{AckedPacket, Build, Entry, FieldSink, Parameter, Parameters, Start};
 use units::{Rng, Span, Time};
 
-/// Intervals remembered.
+/// Number of intervals that are remembered.
 const RING: Ring = Ring(100);
 /// Packet gap before the first interval sets a rate, ms.
 const FIRST_GAP_MS: f64 = 10.0;
 /// RTT before the first sample, ms.
 const FIRST_RTT_MS: f64 = 100.0;
-/// UDT measures the RTT once per this time.
+/// Time between two RTT measurements of UDT.
 const RTT_EXCHANGE: Span = Span::from_ms(10);
-/// Probing intervals: two pairs.
+/// Number of probing intervals: two pairs.
 const PROBES: usize = 4;
-/// Utility that the first interval has to exceed.
+/// Utility that the first interval must exceed.
 const LEAST_UTILITY: f64 = -10_000.0;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "pcc",
     summary: "PCC-Allegro (modong/pcc@1afc958): rate trials judged by a utility",
@@ -105,15 +108,15 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     Starting,
-    /// Probes are being sent, or are to be drawn at the next interval.
+    /// Probes are being sent, or are drawn at the next interval.
     Probing,
     /// All probes are sent.
     Waiting,
-    /// The rate moved once; the result of interval `target` decides nothing yet.
+    /// First step of the rate; the result of interval `target` decides nothing yet.
     FirstStep {
         target: u32,
     },
-    /// The rate moves on while results improve.
+    /// Further steps while results improve.
     Moving {
         target: u32,
     },
@@ -138,25 +141,25 @@ struct Pcc {
     packet: WirePacket,
     rng: Rng,
     phase: Phase,
-    /// Rate being sent, Mbit/s.
+    /// Present sending rate, Mbit/s.
     rate: f64,
-    /// Rate around which is probed and from which is moved, Mbit/s.
+    /// Base rate of probes and steps, Mbit/s.
     base_rate: f64,
-    /// Last accepted interval of the start: number (none: -1), utility, rate.
+    /// Last accepted interval of the start: number (-1 for none), utility, rate.
     accepted: (i64, f64, f64),
     probes: [Probe; PROBES],
     probes_sent: usize,
     first_probe: u32,
     recorded: usize,
-    /// Probings in a row that decided nothing, the present one included.
+    /// Number of consecutive probings without a decision, with the present one.
     guesses: u32,
-    /// 1 or -1.
+    /// Direction of the steps: 1 or -1.
     direction: f64,
-    /// The next step is this many times `step`.
+    /// Next step as a multiple of `step`.
     intensity: f64,
     moving_utility: f64,
     utility: f64,
-    /// RTT handed over with the interval before, microseconds.
+    /// RTT of the previous result, microseconds.
     previous_rtt_us: Option<f64>,
     srtt_ms: f64,
     next_exchange: Option<Time>,
@@ -200,8 +203,8 @@ impl Pcc {
         }
     }
 
-    /// Packets of an interval at the present rate (`start_monitor`): 1.5 to 1.7 smoothed RTTs of them, at random so that
-    /// flows do not probe in step, or 5 ms of them where an RTT has few.
+    /// Returns the packets of an interval at the present rate (`start_monitor`): 1.5 to 1.7 smoothed RTTs, at random so
+    /// that flows do not probe in step. If an RTT has few packets, it is 5 ms.
     fn interval_packets(&mut self) -> u64 {
         let gap_ms = self.packet.bits / (self.rate * 1e3);
         let round_trips = 1.5 + self.rng.below(3) as f64 / 10.0;
@@ -228,7 +231,7 @@ impl Pcc {
                     self.phase = Phase::Waiting;
                 }
             }
-            // The rate is left as it is: the last probe's, or that of the latest step.
+            // The rate stays at the last probe's or the latest step's rate.
             Phase::Waiting | Phase::FirstStep { .. } | Phase::Moving { .. } => {}
         }
     }
@@ -245,8 +248,8 @@ impl Pcc {
         }
     }
 
-    /// Goodput, damped where loss exceeds its threshold and where the RTT has grown since the interval before, less
-    /// what was lost; per RTT. The paper has neither of the RTT's terms.
+    /// Returns the utility: goodput less loss rate, per RTT. The goodput is damped if loss exceeds its threshold and if
+    /// the RTT has grown since the previous interval. The paper has neither of the RTT's terms.
     fn utility(&mut self, ended: &Ended) -> f64 {
         let delivered = (ended.packets - ended.lost) / ended.seconds;
         let lost = ended.lost / ended.seconds;
@@ -284,7 +287,7 @@ impl Pcc {
         if self.recorded < PROBES {
             return;
         }
-        // One pair alone may be noise: without both the rate stays, and the next probes are further apart.
+        // One pair alone may be noise. If the pairs disagree, the rate stays, and the next probes are further apart.
         let decision: f64 = self.probes.chunks_exact(2).map(|pair| prefers_higher(pair[0], pair[1])).sum();
         if decision == 0.0 {
             self.probe();
@@ -297,7 +300,7 @@ impl Pcc {
         self.phase = Phase::FirstStep { target: RING.after(ended.current, 1) };
     }
 
-    /// One more step in the same direction, larger than the one before.
+    /// Makes another step in the same direction, larger than the previous one.
     fn move_on(&mut self, ended: &Ended) {
         self.intensity += 1.0;
         self.change(self.intensity);
@@ -310,7 +313,8 @@ impl Pcc {
         self.rate = self.base_rate;
     }
 
-    /// A sender that cannot keep up with a rate above 200 Mbit/s takes what it measured (of packets of 1500 bytes).
+    /// Sets the rate to the measured one (with packets of 1500 bytes) if the sender cannot reach its rate above 200
+    /// Mbit/s.
     fn resynchronise(&mut self, ended: &Ended) -> bool {
         let measured = ended.packets * 12.0 / ended.seconds / 1000.0;
         if self.base_rate <= measured + 30.0 || self.base_rate <= 200.0 {
@@ -333,8 +337,8 @@ impl Pcc {
         rate.clamp(self.min_rate, self.max_rate)
     }
 
-    /// UDT's smoothed RTT: 7/8 old, 1/8 new, once every 10 ms from the first arrival on. Its exchanges need no reports,
-    /// so those since the latest sample are made good for.
+    /// Updates UDT's smoothed RTT: 7/8 old, 1/8 new, once every 10 ms from the first arrival on. UDT's exchanges need
+    /// no reports, so exchanges since the latest sample are made up for.
     fn smooth_rtt(&mut self, now: Time, rtt: Span) {
         let first = self.first_sent.unwrap_or(now) + rtt;
         let next = *self.next_exchange.get_or_insert(first);
@@ -342,7 +346,7 @@ impl Pcc {
             return;
         }
         let exchanges = 1 + (now - next).as_ns() / RTT_EXCHANGE.as_ns();
-        // After a hundred the old value has no weight left.
+        // After a hundred exchanges the old value has no weight left.
         for _ in 0..exchanges.min(100) {
             self.srtt_ms += (rtt.as_ms_f64() - self.srtt_ms) / 8.0;
         }
@@ -350,7 +354,7 @@ impl Pcc {
     }
 }
 
-/// 1 if the higher of two rates had the higher utility, otherwise -1.
+/// Returns 1 if the higher of two rates had the higher utility, otherwise -1.
 fn prefers_higher(one: Probe, other: Probe) -> f64 {
     let agree = (one.utility > other.utility && one.rate > other.rate)
         || (one.utility < other.utility && one.rate < other.rate);

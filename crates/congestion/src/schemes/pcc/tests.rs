@@ -1,4 +1,4 @@
-//! PCC's utility, start, probing and moving, against sequences worked out by hand.
+//! Tests of PCC's utility, start, probing and moving, against sequences worked out by hand.
 
 use super::*;
 use crate::Controller;
@@ -12,13 +12,13 @@ fn pcc(settings: &[(&str, &str)]) -> Pcc {
     Pcc::new(&parameters, &start)
 }
 
-/// An interval of one second with an RTT of 20 ms.
+/// Returns an interval of one second with an RTT of 20 ms.
 fn ended(number: u32, packets: f64, lost: f64) -> Ended {
     let rtt = Span::from_ms(20);
     Ended { number, current: number + 3, rate: 0.0, packets, lost, seconds: 1.0, rtt, slope: None }
 }
 
-/// Ends the start at 100 Mbit/s, with the paper's utility: without loss more packets are better.
+/// Returns a scheme after the start, at 100 Mbit/s, with the paper's utility: without loss more packets are better.
 fn probing() -> Pcc {
     let mut pcc = pcc(&[("utility", "paper"), ("initial_rate", "50")]);
     pcc.begin(0);
@@ -29,7 +29,7 @@ fn probing() -> Pcc {
     pcc
 }
 
-/// Sends four probes from interval `first` on, of which the higher (`true`) or the lower of each pair is better.
+/// Sends four probes from interval `first` on; in each pair the higher (`true`) or the lower one is better.
 fn probe(pcc: &mut Pcc, first: u32, higher_wins: [bool; 2]) {
     for number in first..first + 4 {
         pcc.begin(number);
@@ -52,7 +52,7 @@ fn the_rtt_term_is_one_half_while_the_rtt_stays() {
         let utility = pcc.utility(&ended(0, 100.0, 0.0));
         assert!((utility - 100.0 * no_loss * 0.5 / 20_000.0 * 1000.0).abs() < 1e-12, "{utility}");
     }
-    // 1 % more RTT: the term falls from 0.5 to 1 / (1 + e^0.099), and 1 % more for the division; 5.9 % in all.
+    // With 1 % more RTT the term falls from 0.5 to 1 / (1 + e^0.099), and the division costs 1 % more; 5.9 % in total.
     let longer = Ended { rtt: Span::from_us(20_200), ..ended(0, 100.0, 0.0) };
     let fall = 1.0 - pcc.utility(&longer) / (100.0 * no_loss * 0.5 / 20.0);
     assert!((fall - 0.059).abs() < 0.001, "{fall}");
@@ -153,7 +153,7 @@ fn the_rtt_is_smoothed_once_per_10_ms() {
     let mut pcc = pcc(&[]);
     let at = |ms: u64| Time::from_ns(ms * 1_000_000);
     pcc.first_sent = Some(at(460));
-    // The exchanges at 480, 490 and 500 ms, an RTT after the first packet and later; then none until 510 ms.
+    // Exchanges happen at 480, 490 and 500 ms, an RTT after the first packet and later; the next one is at 510 ms.
     pcc.smooth_rtt(at(500), Span::from_ms(20));
     pcc.smooth_rtt(at(505), Span::from_ms(20));
     let after_three = 20.0 + 80.0 * 0.875 * 0.875 * 0.875;
@@ -165,7 +165,7 @@ fn the_rtt_is_smoothed_once_per_10_ms() {
 #[test]
 fn the_rate_counts_headers() {
     let flow = Monitored::new(pcc(&[]), RING, false);
-    // One packet per 10 ms before the first interval.
+    // Before the first interval one packet leaves per 10 ms.
     let pacing = flow.control().pacing.unwrap();
     assert_eq!(pacing.time_for(1420), Span::from_ms(10));
 }

@@ -1,22 +1,25 @@
 //! PCC-Expr: Vivace's utility and gradient steps on monitor intervals that last 1.5 RTTs.
 //!
-//! Source: PCCproject/PCC-Uspace@cd43e34 of 10 April 2018, `src/pcc`: Pantheon's `pcc_experimental`. Three modes.
-//! STARTING: each useful interval with more utility than the one before doubles the rate; less utility, or an RTT 1.3
-//! times the one at the interval's start, halves it and ends the mode. PROBING: two pairs of intervals 5 % above and
-//! below the rate, until both pairs agree. DECISION MADE: gradient steps, one interval each, as long as they keep their
-//! direction. While the verdict on packets is awaited, the flow sends at the plain rate.
+//! Source: PCCproject/PCC-Uspace@cd43e34 of 10 April 2018, `src/pcc`: Pantheon's `pcc_experimental`. There are three
+//! modes:
 //!
-//! Kept as published:
-//! - the source's constants have single precision, so a step to its bound of 5 % ends a hundred-millionth above the
-//!   probe it is compared with next, and the sign of that difference decides what follows;
-//! - the latency term counts bytes where it should count packets, so an RTT that grows by 2 % within an interval
-//!   outweighs any throughput;
-//! - an interval's length is fixed when it begins, by the smoothed RTT of that moment, and its duration ends with its last
-//!   departure;
-//! - the rate is spaced by whole packets, the utility counts their payload;
-//! - going back to PROBING divides by 1.02 or 0.98, whatever the steps had added up to.
+//! - STARTING: each useful interval with more utility than the previous one doubles the rate. Less utility, or an RTT
+//!   1.3 times the RTT at the interval's start, halves it and ends the mode.
+//! - PROBING: two pairs of intervals 5 % above and below the rate, until both pairs agree.
+//! - DECISION MADE: gradient steps, one interval each, as long as they keep their direction.
 //!
-//! Expected: the class of Vivace-latency with a floor of 2 Mi bit/s and a faster start.
+//! While packets are not accounted for, the flow sends at the plain rate. Kept as published:
+//!
+//! - The source's constants have single precision. So a step to its bound of 5 % ends a hundred-millionth above the
+//!   next probe, and the sign of that difference decides the next step.
+//! - The latency term counts bytes instead of packets, so an RTT that grows by 2 % within an interval outweighs any
+//!   throughput.
+//! - An interval's length is fixed at its beginning, from the smoothed RTT of that moment. Its duration ends with its
+//!   last departure.
+//! - The rate is spaced by whole packets; the utility counts their payload.
+//! - The return to PROBING divides by 1.02 or 0.98, regardless of the sum of the steps.
+//!
+//! Expected: the class of Vivace-latency with a minimum of 2 Mi bit/s and a faster start.
 
 #[cfg(test)]
 mod tests;
@@ -29,25 +32,25 @@ use crate::{
 };
 use units::{Rate, Rng, Span, Time};
 
-/// The source's Mbit.
+/// Mbit of the source.
 const MI: f64 = 1024.0 * 1024.0;
 /// Exponent of the throughput's reward.
 const EXPONENT: f64 = 0.9;
-/// Loss above which `loss_coefficient` holds; below it is one.
+/// Loss rate above which `loss_coefficient` holds; below it the coefficient is one.
 const TOLERATED_LOSS: f64 = 0.03;
-/// Probes of one PROBING round: two pairs.
+/// Number of probes in a PROBING round: two pairs.
 const PROBES: usize = 4;
 /// Step back to PROBING from the first DECISION MADE round; the source never counts further rounds.
 const STEP_BACK: f64 = 0.02;
-/// Largest step as a share of the rate, and what each step that hits it adds.
+/// Maximum step as a fraction of the rate, and its growth with each step that hits it.
 const BOUND: f32 = 0.05;
 const BOUND_GROWTH: f32 = 0.06;
-/// A bound for paths without any: Mi bit/s.
+/// Maximum rate, for paths without a limit, Mi bit/s.
 const MAX_RATE: f64 = 1e5;
-/// What an undefined inflation becomes when C converts it to a whole number, in multiples of 2 %.
+/// Result of C's conversion of an undefined inflation to a whole number, in multiples of 2 %.
 const UNDEFINED_INFLATION: f64 = -21_474_836.48;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "pcc-experimental",
     summary: "PCC-Expr (PCCproject/PCC-Uspace@cd43e34, April 2018): Vivace's utility on time-based monitor intervals",
@@ -104,7 +107,7 @@ enum Mode {
     DecisionMade,
 }
 
-/// A rate, Mi bit/s, and the utility it had.
+/// Rate of an interval, Mi bit/s, and the resulting utility.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     rate: f64,
@@ -126,9 +129,9 @@ struct PccExperimental {
     mode: Mode,
     /// Central rate, Mi bit/s.
     rate: f64,
-    /// Whether the latest probe was above the rate.
+    /// True if the latest probe was above the rate.
     probed_up: bool,
-    /// Whether the latest decision was to send more.
+    /// True if the latest decision was to send more.
     went_up: bool,
     step: GradientStep,
     latest: Outcome,
@@ -188,7 +191,8 @@ impl PccExperimental {
         );
     }
 
-    /// The first probe of a pair is above or below by chance, the second is the other.
+    /// Returns the rate of the next probe. The first probe of a pair is above or below by chance; the second is the
+    /// opposite.
     fn next_probe(&mut self) -> f64 {
         let is_first = self.monitor.useful().is_multiple_of(2);
         self.probed_up = if is_first { self.rng.chance(0.5) } else { !self.probed_up };
@@ -199,7 +203,7 @@ impl PccExperimental {
         self.srtt.mul_f64(self.interval_rtts)
     }
 
-    /// Decides if the verdict on all useful intervals is in.
+    /// Decides if all useful intervals are accounted for.
     fn conclude(&mut self, now: Time) {
         let is_complete = |interval: &Interval| now >= interval.terms.end && interval.is_accounted_for();
         match self.monitor.round(is_complete) {
@@ -218,7 +222,7 @@ impl PccExperimental {
         }
     }
 
-    /// `X^0.9 - X (c L + b q)`, X in Mi bit/s.
+    /// Returns the utility `X^0.9 - X (c L + b q)`, X in Mi bit/s.
     fn utility(&self, interval: &Interval) -> f64 {
         let x = interval.sent_bytes as f64 * 8.0 / interval.sending_time().as_secs_f64() / MI;
         let loss = interval.loss();
@@ -246,7 +250,7 @@ impl PccExperimental {
                     self.mode = Mode::DecisionMade;
                 }
             }
-            // Too little was sent to make all probes.
+            // The flow sent too little to make all probes.
             (Mode::Probing, _) => {}
             (Mode::DecisionMade, _) => {
                 let Some(&outcome) = outcomes.first() else { return };
@@ -264,7 +268,7 @@ impl PccExperimental {
         }
     }
 
-    /// The step from the gradient between two outcomes, such that the rate does not fall below its floor.
+    /// Returns the step from the gradient between two outcomes. The rate does not fall below its minimum.
     fn change(&mut self, from: Outcome, to: Outcome) -> f64 {
         let change = if from.rate == to.rate {
             self.step.rule().least
@@ -285,12 +289,13 @@ impl PccExperimental {
     }
 }
 
-/// Whether the higher of two rates has more utility.
+/// Returns true if the higher of two rates has more utility.
 fn is_up_better(one: Outcome, other: Outcome) -> bool {
     if one.utility > other.utility { one.rate > other.rate } else { one.rate < other.rate }
 }
 
-/// By how much the RTTs of the second half of the samples exceed those of the first, over their mean; NaN without two.
+/// Returns the excess of the RTTs in the second half of the samples over the first half, divided by their mean; NaN
+/// without two samples.
 fn inflation(samples: &[RttSample]) -> f64 {
     let half = samples.len() / 2;
     let sum = |samples: &[RttSample]| -> f64 { samples.iter().map(|sample| sample.rtt.as_ms_f64()).sum() };
@@ -298,7 +303,7 @@ fn inflation(samples: &[RttSample]) -> f64 {
     2.0 * (second - first) / (first + second)
 }
 
-/// Rounded towards zero to multiples of 2 %.
+/// Returns the inflation, rounded towards zero to multiples of 2 %.
 fn rounded(inflation: f64) -> f64 {
     if inflation.is_nan() { UNDEFINED_INFLATION } else { quantised(inflation, 2.0) }
 }

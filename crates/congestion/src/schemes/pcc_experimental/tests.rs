@@ -1,4 +1,4 @@
-//! The utility's terms, and decisions from made-up utilities.
+//! Tests of the utility's terms, and of decisions from made-up utilities.
 
 use super::*;
 use crate::testing::Driver;
@@ -12,7 +12,7 @@ fn scheme(settings: &[(&str, &str)]) -> PccExperimental {
     PccExperimental::new(&parameters, &start)
 }
 
-/// In PROBING at `rate` Mi bit/s.
+/// Returns a scheme in PROBING at `rate` Mi bit/s.
 fn probing(rate: f64) -> PccExperimental {
     let mut scheme = scheme(&[]);
     (scheme.mode, scheme.rate) = (Mode::Probing, rate);
@@ -39,7 +39,7 @@ fn inflation_counts_in_whole_multiples_of_two_percent() {
 #[test]
 fn inflation_is_the_difference_of_the_halves_over_their_mean() {
     assert_eq!(inflation(&samples(&[20, 20, 30, 30])), 0.4);
-    // The last of an odd number is left out.
+    // The last sample of an odd number is left out.
     assert_eq!(inflation(&samples(&[20, 30, 99])), 0.4);
 }
 
@@ -49,7 +49,7 @@ fn the_utility_of_an_interval() {
         let mut scheme = scheme(settings);
         scheme.srtt = Span::from_ms(10);
         scheme.open(Time::ZERO);
-        // 100 packets of 131.072 kB in all over 100 ms: 10 Mi bit/s.
+        // 100 packets of 131.072 kB in total over 100 ms: 10 Mi bit/s.
         for number in 0..100 {
             let at = Time::ZERO + Span::from_us(number * 100_000 / 99);
             scheme.monitor.on_sent(
@@ -76,10 +76,10 @@ fn the_utility_of_an_interval() {
         assert!((x - 10.0).abs() < 0.1, "{x}");
     };
     close(utility(&[], 0, [100, 101]), 0.0);
-    // Loss costs itself up to 3 %, 11.35 times itself above.
+    // The cost of loss is the loss rate up to 3 %, and 11.35 times the loss rate above.
     close(utility(&[], 2, [100, 101]), 0.02);
     close(utility(&[], 5, [100, 101]), 11.35 * 0.05);
-    // 3.9 % inflation count as 2 %, times bytes per packet; without the quirk once.
+    // 3.9 % inflation count as 2 %, times bytes per packet; without the quirk the factor is one.
     let bytes = utility(&[], 0, [100, 104]);
     assert!(bytes.1 < -0.9 * 10.0 * 11330.0 * 0.02 * 1309.0, "{bytes:?}");
     close(utility(&[("bytes_quirk", "off")], 0, [100, 104]), 11330.0 * 0.02);
@@ -154,7 +154,7 @@ fn disagreeing_pairs_repeat_the_probes() {
     scheme.decide(&[low, high, outcome(19.0, 2.0), outcome(21.0, 1.0)]);
     assert_eq!((scheme.rate, scheme.mode), (20.0, Mode::Probing));
     scheme.decide(&[low, high, high, low]);
-    // A gradient of 0.5 is half a Mi, the smallest step.
+    // A gradient of 0.5 is half a Mi, the minimum step.
     assert_eq!((scheme.rate, scheme.mode), (20.5, Mode::DecisionMade));
 }
 
@@ -162,16 +162,16 @@ fn disagreeing_pairs_repeat_the_probes() {
 fn steps_go_on_in_their_direction_and_a_turn_divides_by_one_step() {
     let mut scheme = probing(20.0);
     scheme.decide(&[outcome(19.0, 1.0), outcome(21.0, 2.0), outcome(19.0, 1.0), outcome(21.0, 2.0)]);
-    // From 21 Mi with utility 2 to 20.5 Mi: less utility at less rate, so upwards still.
+    // From 21 Mi with utility 2 to 20.5 Mi: less utility at a lower rate, so the direction stays upwards.
     scheme.decide(&[outcome(20.5, 1.8)]);
     assert_eq!((scheme.rate, scheme.mode), (21.0, Mode::DecisionMade));
     scheme.decide(&[outcome(21.0, 1.0)]);
     assert_eq!((scheme.rate, scheme.mode), (21.0 / 1.02, Mode::Probing));
-    // The refused step left no trace in the direction.
+    // The refused step did not change the direction.
     assert_eq!(scheme.step.previous(), 0.5);
 }
 
-/// The source's single precision, in both directions.
+/// Tests the source's single precision in both directions.
 #[test]
 fn a_bounded_step_ends_just_above_the_probe() {
     for up in [true, false] {
@@ -197,8 +197,9 @@ fn steps_are_bounded_and_stop_at_the_floor() {
     assert_eq!(scheme.rate, 2.0);
 }
 
-/// PCCproject/PCC-Uspace@cd43e34, `src/pcc/pcc_monitor_interval_queue.cpp`: an interval's end is set when it begins. Were it
-/// 1.5 of the RTT of the moment, a queue that grows would lengthen the interval that fills it.
+/// Tests a fixed defect. In PCCproject/PCC-Uspace@cd43e34, `src/pcc/pcc_monitor_interval_queue.cpp`, an interval's end
+/// is set at its beginning. If it followed 1.5 times the present RTT, a growing queue would lengthen the interval that
+/// fills it.
 #[test]
 fn an_interval_keeps_the_length_it_began_with() {
     let mut scheme = scheme(&[]);
@@ -221,7 +222,7 @@ fn an_interval_keeps_the_length_it_began_with() {
             .map(|current| (current.first_sent_at.as_ns() / 1_000_000, current.sent_bytes))
     };
     scheme.srtt = Span::from_ms(100);
-    // Payload alone is counted.
+    // Only payload counts.
     assert_eq!(send(&mut scheme, 0, 0), Some((0, 1456)));
     scheme.srtt = Span::from_ms(400);
     assert_eq!(send(&mut scheme, 1, 150), Some((0, 2912)));

@@ -1,16 +1,17 @@
 //! PCC Proteus: a sender that competes (primary), one that yields (scavenger), and one that changes between the two.
 //!
 //! Source: PCCproject/PCC-Uspace@30c2cfe (master, 2020), `src/pcc`; Meng et al., SIGCOMM 2020. Monitor intervals last
-//! one minimum RTT and until four RTT samples are in. Modes as in PCC-Expr: STARTING doubles while the utility grows;
-//! PROBING compares pairs of intervals 5 % above and below the rate; DECISION MADE keeps stepping along the gradient
-//! while it pays. The primary's utility is Vivace's; the scavenger's also pays for the deviation of the RTT, which
-//! competition causes before it causes queues. What of the RTT's changes is noise is decided by `noise`.
+//! one minimum RTT and until there are four RTT samples. Modes are those of PCC-Expr. STARTING doubles while the
+//! utility grows. PROBING compares pairs of intervals 5 % above and below the rate. DECISION MADE makes steps along the
+//! gradient while utility grows. The primary's utility is Vivace's. The scavenger's utility also falls with the
+//! deviation of the RTT, which competition causes before it causes queues. The module `noise` separates noise from real
+//! changes of the RTT.
 //!
-//! Not here: the gate on more than four intervals that are not useful (this machine never has two), and the exit from
-//! STARTING by RTT, whose published threshold of 100 RTTs disables it.
+//! Not modelled: the condition on more than four intervals that are not useful, because this machine never has two; and
+//! the exit from STARTING by RTT, because its published threshold of 100 RTTs disables it.
 //!
-//! Expected: a scavenger yields to CUBIC and BBR (abstract of the paper; our tests ask for 80 % of the link, beyond what
-//! two primaries get of each other), and fills the link when alone.
+//! Expected: a scavenger yields to CUBIC and BBR (abstract of the paper; the tests here require 80 % of the link, more
+//! than one primary gets against another), and fills the link when alone.
 
 mod noise;
 mod settings;
@@ -23,7 +24,7 @@ use noise::{NoiseFilter, Signal};
 use settings::{PARAMETERS, Role, Settings};
 use units::{Rate, Rng, Span, Time};
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "proteus",
     summary: "PCC Proteus (PCCproject/PCC-Uspace@30c2cfe; Meng et al. 2020): Vivace's successor, with a role that yields",
@@ -38,23 +39,23 @@ pub(crate) const ENTRY: Entry = Entry {
 const THETA: f64 = 1.048_576 * 1.048_576;
 /// Exponent by which steps in the same direction grow.
 const AMPLIFIER_EXPONENT: f64 = 1.2;
-/// Largest step as a share of the rate, and what each step that hits it adds.
+/// Maximum step as a fraction of the rate, and its growth with each step that hits it.
 const BOUND: f64 = 0.05;
 const BOUND_GROWTH: f64 = 0.05;
-/// Pairs of probes of a primary and of a scavenger.
+/// Number of pairs of probes of a primary and of a scavenger.
 const PRIMARY_PAIRS: usize = 3;
 const SCAVENGER_PAIRS: usize = 2;
-/// RTT samples that an interval needs.
+/// Number of RTT samples that an interval needs.
 const LEAST_SAMPLES: usize = 4;
-/// Share of reliable samples up to which an interval is doubled.
+/// Fraction of reliable samples up to which an interval is doubled.
 const RELIABLE_SHARE: f64 = 0.8;
-/// Base of the first rate: it is scaled up for shorter RTTs.
+/// Base of the first rate: shorter RTTs scale it up.
 const INITIAL_RTT: Span = Span::from_ms(100);
 /// Change of the spacing of ACKs, as a multiple of the usual one, that makes RTTs unreliable.
 const BURST_RATIO: f64 = 50.0;
 /// Packet whose transfer time belongs to an interval's duration, bytes.
 const PACKET_BYTES: f64 = 1500.0;
-/// A bound for paths without any: Mbit/s.
+/// Maximum rate, for paths without a limit, Mbit/s.
 const MAX_RATE: f64 = 1e5;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,21 +65,21 @@ enum Mode {
     DecisionMade,
 }
 
-/// A rate, Mbit/s, and the utility it had.
+/// Rate of an interval, Mbit/s, and the resulting utility.
 #[derive(Clone, Copy, Debug, Default)]
 struct Outcome {
     rate: f64,
     utility: f64,
 }
 
-/// The ACK before the present one: how it came in relation to its successor decides whether its RTT is reliable.
+/// Previous ACK. The time between it and its successor decides whether its RTT is reliable.
 #[derive(Debug, Default)]
 struct PendingAck {
-    /// Number and bytes.
+    /// Number and bytes of its packets.
     packets: Vec<(u64, u64)>,
     rtt: Span,
     srtt: Span,
-    /// Time since the ACK before.
+    /// Time since the ACK before it.
     interval: Span,
 }
 
@@ -88,14 +89,14 @@ struct Proteus {
     payload_share: f64,
     rng: Rng,
     mode: Mode,
-    /// Whether the flow now decides as a scavenger.
+    /// True if the flow now decides as a scavenger.
     is_scavenging: bool,
     /// Central rate, Mbit/s.
     rate: f64,
     probed_up: bool,
     /// Direction of the latest decision.
     goes_up: bool,
-    /// Rounds in the present mode.
+    /// Number of rounds in the present mode.
     rounds: u32,
     boundary: Boundary,
     latest: Outcome,
@@ -103,7 +104,7 @@ struct Proteus {
     signal: Signal,
     srtt: Span,
     min_rtt: Span,
-    /// Length of the present interval, and whether it was doubled.
+    /// Length of the present interval; the next field is true if it was doubled.
     length: Span,
     is_doubled: bool,
     monitor: MonitorTimed,
@@ -111,7 +112,7 @@ struct Proteus {
     acked_at: Option<Time>,
     /// Usual ratio of successive ACK spacings; zero before the first.
     spacing_ratio: f64,
-    /// Whether ACKs come in a burst: their RTTs are unreliable.
+    /// True if ACKs come in a burst, which makes their RTTs unreliable.
     is_burst: bool,
 }
 
@@ -149,7 +150,7 @@ impl Proteus {
         2 * if self.is_scavenging { SCAVENGER_PAIRS } else { PRIMARY_PAIRS }
     }
 
-    /// Whether the packet that leaves at `now` begins an interval.
+    /// Returns true if the packet that leaves at `now` begins an interval.
     fn begins_interval(&mut self, now: Time) -> bool {
         let Some(current) = self.monitor.current() else { return true };
         if self.srtt.is_zero() {
@@ -183,7 +184,8 @@ impl Proteus {
         self.monitor.open(now, IntervalTerms { rate, is_useful, is_starting, rtt: self.srtt, end: now });
     }
 
-    /// The first probe of a pair is above or below by chance, the second is the other.
+    /// Returns the rate of the next probe. The first probe of a pair is above or below by chance; the second is the
+    /// opposite.
     fn next_probe(&mut self) -> f64 {
         let is_first = self.monitor.useful().is_multiple_of(2);
         self.probed_up = if is_first { self.rng.chance(0.5) } else { !self.probed_up };
@@ -194,7 +196,7 @@ impl Proteus {
         self.rate * if up { 1.0 + self.settings.probe } else { 1.0 - self.settings.probe }
     }
 
-    /// The verdict on the ACK before the one at hand, which came `interval` after it with `rtt`.
+    /// Counts the previous ACK. The present one came `interval` after it, with `rtt`.
     fn settle_pending(&mut self, interval: Span, rtt: Span) {
         let pending = core::mem::take(&mut self.pending);
         for &(number, bytes) in &pending.packets {
@@ -209,7 +211,8 @@ impl Proteus {
         self.pending.packets.clear();
     }
 
-    /// RTTs are unreliable from a jump of the ACKs' spacing on until they are below their average again.
+    /// Returns true if RTTs are reliable. They are unreliable after a jump of the ACKs' spacing, until they are below
+    /// their average again.
     fn is_reliable(&mut self, pending: &PendingAck, interval: Span, rtt: Span) -> bool {
         if pending.interval.is_zero() {
             return false;
@@ -236,7 +239,7 @@ impl Proteus {
             Round::Complete => {
                 let mut outcomes = [Outcome::default(); 2 * PRIMARY_PAIRS];
                 let mut count = 0;
-                // The filter learns from each interval in turn, so the intervals are lent out meanwhile.
+                // The filter learns from each interval in turn, so the intervals are borrowed from `self`.
                 let monitor = core::mem::take(&mut self.monitor);
                 for (interval, outcome) in monitor.useful_intervals().zip(&mut outcomes) {
                     *outcome = Outcome { rate: interval.terms.rate, utility: self.utility(interval) };
@@ -249,7 +252,7 @@ impl Proteus {
         }
     }
 
-    /// `X^0.9 - X (b g + c L + d dev)`, X in Mbit/s; the last term only for scavengers.
+    /// Returns the utility `X^0.9 - X (b g + c L + d dev)`, X in Mbit/s; the last term only for scavengers.
     fn utility(&mut self, interval: &Interval) -> f64 {
         let packet_us = PACKET_BYTES * 8.0 / interval.terms.rate;
         let duration_us = interval.sending_time().as_secs_f64() * 1e6 + packet_us;
@@ -334,8 +337,8 @@ impl Proteus {
         }
     }
 
-    /// What the pairs of probes say, if it is clear enough: a primary goes up on a majority and down only if all agree, a
-    /// scavenger the other way round.
+    /// Returns the direction that the pairs of probes indicate, or `None` if they are not clear enough. A primary goes
+    /// up on a majority and down only if all agree; a scavenger does the opposite.
     fn vote(&self, outcomes: &[Outcome]) -> Option<bool> {
         let pairs = self.probes() / 2;
         if outcomes.len() < 2 * pairs {
@@ -351,7 +354,7 @@ impl Proteus {
         is_clear.then_some(up > down)
     }
 
-    /// Size of the next step, Mbit/s: gradient times confidence, within the bound.
+    /// Returns the size of the next step, Mbit/s: gradient times confidence, within the bound.
     fn step(&mut self, gain: f64, distance: f64) -> f64 {
         let gradient = if distance > 0.0 { gain / distance } else { 0.0 };
         let amplifier = if self.mode == Mode::DecisionMade {
@@ -390,7 +393,7 @@ impl Proteus {
         (self.mode, self.rounds) = (mode, 1);
     }
 
-    /// The first RTT scales the first rate: shorter paths start faster.
+    /// Adds an RTT. The first RTT scales the first rate: shorter paths start faster.
     fn note_rtt(&mut self, rtt: Span) {
         if self.srtt.is_zero() {
             (self.srtt, self.min_rtt) = (rtt, rtt);
@@ -404,18 +407,19 @@ impl Proteus {
     }
 }
 
-/// Whether every packet has a verdict and enough RTTs are reliable.
+/// Returns true if every packet is accounted for and enough RTTs are reliable.
 fn is_complete(interval: &Interval) -> bool {
     interval.reliable_samples >= LEAST_SAMPLES && interval.is_accounted_for()
 }
 
-/// Whether the higher of a pair's rates has more utility.
+/// Returns true if the higher of a pair's rates has more utility.
 fn is_up_better(pair: &[Outcome]) -> bool {
     let (one, other) = (pair[0], pair[1]);
     if one.utility > other.utility { one.rate > other.rate } else { one.rate < other.rate }
 }
 
-/// The source's clock counts whole microseconds; at least one, so that ratios are finite.
+/// Returns the whole microseconds of `span`, as the source's clock counts them. The minimum is one, so that ratios are
+/// finite.
 fn whole_us(span: Span) -> f64 {
     (span.as_ns() / 1000).max(1) as f64
 }

@@ -1,37 +1,37 @@
-//! What one monitor interval says about the RTT, and how much of that is noise.
+//! Statistics of the RTT in a monitor interval, and separation of their noise.
 //!
 //! Source: PCCproject/PCC-Uspace@30c2cfe, `src/pcc`; Meng et al., SIGCOMM 2020. RTTs are in microseconds.
 
 use crate::parts::Interval;
 use std::collections::VecDeque;
 
-/// Intervals over which the trend of the mean RTT is taken.
+/// Number of intervals for the trend of the mean RTT.
 const HISTORY: usize = 6;
 /// Weight of a new value in the averages.
 const GAIN: f64 = 0.1;
-/// Deviations from its average within which a trend is noise.
+/// Number of deviations from its average within which a trend is noise.
 const TREND_DEVIATIONS: f64 = 2.0;
-/// Deviations above its average from which an interval's RTT deviation means something.
+/// Number of deviations above its average from which an interval's RTT deviation is significant.
 const DEVIATION_DEVIATIONS: f64 = 4.0;
 /// RTT deviation that is noise in any case, us.
 const LEAST_DEVIATION_US: f64 = 1000.0;
-/// Share of recent intervals with a meaningful deviation after which the averages start over.
+/// Fraction of recent intervals with a significant deviation after which the averages restart.
 const RESET_SHARE: f64 = 0.95;
-/// A trend this much smaller than the smallest so far starts the averages over.
+/// Factor below the minimum trend so far at which a trend restarts the averages.
 const ORDERS_BELOW: f64 = 100.0;
-/// Anything smaller counts as zero.
+/// Limit below which a value counts as zero.
 const TINY: f64 = 1e-6;
 
-/// Statistics of an interval's RTTs as far as they count.
+/// Significant statistics of an interval's RTTs.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(super) struct Signal {
-    /// RTT gradient: seconds per second.
+    /// RTT gradient, seconds per second.
     pub(super) gradient: f64,
     /// Standard deviation of the RTT, us.
     pub(super) deviation_us: f64,
 }
 
-/// Average and deviation that follow what is not exceptional.
+/// Average and deviation of values that are not exceptional.
 #[derive(Clone, Copy, Debug, Default)]
 struct Usual {
     mean: f64,
@@ -45,7 +45,7 @@ impl Usual {
     }
 }
 
-/// Tells signals from noise, interval by interval.
+/// Filter that separates signals from noise, interval by interval.
 #[derive(Debug, Default)]
 pub(super) struct NoiseFilter {
     /// Mean RTT of the latest interval that had one.
@@ -56,12 +56,13 @@ pub(super) struct NoiseFilter {
     smallest_trend: f64,
     latest_trend: f64,
     deviation: Usual,
-    /// Recent share of intervals with a meaningful deviation.
+    /// Recent fraction of intervals with a significant deviation.
     fluctuating: f64,
 }
 
 impl NoiseFilter {
-    /// Statistics of `interval`, zero where they are noise. `packet_us` is the time that one packet takes at its rate.
+    /// Returns the statistics of `interval`; noise becomes zero. `packet_us` is the time that one packet takes at the
+    /// interval's rate.
     pub(super) fn judge(&mut self, interval: &Interval, packet_us: f64) -> Signal {
         if interval.reliable_samples < 2 {
             return Signal::default();
@@ -88,8 +89,8 @@ impl NoiseFilter {
         }
     }
 
-    /// Slope of the RTT over the packets by least squares, per time, and the relative error of that line. As in the
-    /// source the error is that of a line whose slope per packet is the one per time.
+    /// Returns the slope of the RTT over the packets by least squares, per time, and the relative error of that line.
+    /// As in the source, the error is computed with the slope per time in place of the slope per packet.
     fn regress(&mut self, interval: &Interval, packet_us: f64) -> (f64, f64) {
         let points = || {
             let reliable = interval.samples.iter().filter(|sample| sample.is_reliable);
@@ -126,8 +127,8 @@ impl NoiseFilter {
         (squares / interval.reliable_samples as f64).sqrt()
     }
 
-    /// Whether the RTT's trend over the latest intervals, us per interval, is unusual. Only usual trends move what counts as
-    /// usual.
+    /// Returns true if the RTT's trend over the latest intervals, us per interval, is unusual. Only usual trends change
+    /// the average.
     fn is_unusual_trend(&mut self, trend: f64) -> bool {
         let size = trend.abs();
         if self.smallest_trend < TINY || size < self.smallest_trend / ORDERS_BELOW {
@@ -144,7 +145,8 @@ impl NoiseFilter {
         is_unusual
     }
 
-    /// The same for the deviation of the RTT within an interval, us.
+    /// Returns true if the deviation of the RTT within an interval, us, is unusual. Only usual deviations change the
+    /// average.
     fn is_unusual_deviation(&mut self, deviation_us: f64) -> bool {
         self.fluctuating *= 1.0 - GAIN;
         if self.deviation.mean < TINY {
@@ -169,7 +171,7 @@ fn us(rtt: units::Span) -> f64 {
     rtt.as_ns() as f64 / 1e3
 }
 
-/// Slope of `values` over their index by least squares.
+/// Returns the slope of `values` over their index by least squares.
 fn slope(values: &VecDeque<f64>) -> f64 {
     let count = values.len() as f64;
     let x_mean = (count - 1.0) / 2.0;
@@ -187,7 +189,7 @@ mod tests {
     use crate::parts::{IntervalTerms, MonitorTimed, RttSample};
     use units::{Span, Time};
 
-    /// Judges one interval of 20 packets, one per ms, whose RTTs are those of `rtt_us`.
+    /// Judges one interval of 20 packets, one per ms, with the RTTs `rtt_us`.
     fn judge(filter: &mut NoiseFilter, rtt_us: impl Fn(u64) -> u64) -> Signal {
         let mut monitor = MonitorTimed::default();
         let start = Time::ZERO;
@@ -207,7 +209,7 @@ mod tests {
 
     #[test]
     fn a_steady_climb_counts() {
-        // 50 us per packet of 1 ms: a gradient of 0.05.
+        // 50 us per packet of 1 ms is a gradient of 0.05.
         let signal = judge(&mut NoiseFilter::default(), |number| 30_000 + 50 * number);
         assert!((signal.gradient - 0.05).abs() < 1e-9, "{signal:?}");
         assert!((signal.deviation_us - 288.3).abs() < 0.1, "{signal:?}");
@@ -238,7 +240,7 @@ mod tests {
         for _ in 0..12 {
             assert_eq!(judge(&mut filter, jagged(100)).deviation_us, 0.0);
         }
-        // The mean RTT stays where it is, so no trend can be seen.
+        // The mean RTT is constant, so there is no trend.
         let symmetric = |size: u64| move |number: u64| 30_050 - size / 2 + size * (number % 2);
         assert_eq!(judge(&mut filter, symmetric(1800)).deviation_us, 0.0); // 0.9 ms
         assert_eq!(judge(&mut filter, symmetric(4400)).deviation_us, 2200.0);

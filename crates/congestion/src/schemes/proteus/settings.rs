@@ -1,4 +1,4 @@
-//! What a user can set: role and the coefficients of the utility.
+//! Settings of the user: role and the coefficients of the utility.
 
 use crate::{Parameter, Parameters};
 
@@ -46,7 +46,7 @@ pub(super) enum Role {
     Hybrid,
 }
 
-/// The parameters, read once.
+/// Parameters, read once.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Settings {
     pub(super) role: Role,

@@ -1,4 +1,4 @@
-//! Decisions of Proteus from made-up utilities, and what its transport side makes of ACKs.
+//! Tests of Proteus' decisions from made-up utilities, and of its handling of ACKs.
 
 use super::*;
 use crate::testing::Driver;
@@ -12,14 +12,14 @@ fn scheme(settings: &[(&str, &str)]) -> Proteus {
     Proteus::new(&parameters, &start)
 }
 
-/// A scheme in PROBING at 20 Mbit/s.
+/// Returns a scheme in PROBING at 20 Mbit/s.
 fn probing(settings: &[(&str, &str)]) -> Proteus {
     let mut scheme = scheme(settings);
     (scheme.mode, scheme.rate) = (Mode::Probing, 20.0);
     scheme
 }
 
-/// Pairs of probes around 20 Mbit/s; `true` where more is better, by a utility of one.
+/// Returns pairs of probes around 20 Mbit/s. With `true` the higher rate is better, by a utility of one.
 fn pairs(up: &[bool]) -> Vec<Outcome> {
     let pair = |&up: &bool| {
         [
@@ -55,7 +55,7 @@ fn a_scavenger_needs_both_pairs_either_way() {
 fn a_decision_takes_the_better_probe_and_a_step() {
     let mut scheme = probing(&[]);
     scheme.decide(&pairs(&[true, false, true]));
-    // Mean gain of the agreeing pairs 2/3 over 2 Mbit/s: 0.37 Mbit/s, less than the smallest step.
+    // The mean gain of the agreeing pairs, 2/3 over 2 Mbit/s, is 0.37 Mbit/s, less than the minimum step.
     assert_eq!((scheme.rate, scheme.mode), (21.5, Mode::DecisionMade));
     assert_eq!(scheme.latest.rate, 21.0);
 }
@@ -72,7 +72,7 @@ fn steps_grow_with_the_rounds_within_a_growing_bound() {
         scheme.decide(&[Outcome { rate: before, utility }]);
         steps.push(scheme.rate - before);
     }
-    // Rounds 2, 3 and 4: factors 1, 2^1.2 and 2^1.2; 1.0995 is one Mi^2 per Mbit^2.
+    // Rounds 2, 3 and 4 have the factors 1, 2^1.2 and 2^1.2; 1.0995 is one Mi^2 per Mbit^2.
     let factor = libm::pow(2.0, 1.2);
     assert!((steps[0] - THETA.min(0.05 * 21.55)).abs() < 0.01, "{steps:?}");
     assert!((steps[1] - (THETA * factor).min(0.1 * 22.6)).abs() < 0.06, "{steps:?}");
@@ -97,7 +97,7 @@ fn the_floor_hit_by_repeated_probing_restarts() {
     let round: Vec<Outcome> = (0..3).flat_map(|_| [low(0.525), low(0.475)]).collect();
     scheme.decide(&round);
     assert_eq!((scheme.rate, scheme.mode), (0.5, Mode::Probing));
-    // An undecided round is the second: from the floor that means starting anew.
+    // This undecided round is the second one, so the scheme restarts from the minimum rate.
     let mut mixed = round.clone();
     mixed[0].utility = 1.0;
     scheme.decide(&mixed);
@@ -116,7 +116,7 @@ fn a_hybrid_yields_above_its_switching_rate() {
     assert_eq!(scheme.probes(), 6);
 }
 
-/// Utility of an interval of 50 packets at 12 Mbit/s whose RTTs alternate by 6 ms after calm ones.
+/// Returns the utility of an interval of 50 packets at 12 Mbit/s whose RTTs alternate by `swing_us` after calm ones.
 fn utility_after_calm(settings: &[(&str, &str)], swing_us: u64) -> f64 {
     let mut scheme = scheme(settings);
     (scheme.mode, scheme.rate, scheme.srtt) = (Mode::Probing, 12.0, Span::from_ms(30));
@@ -149,7 +149,7 @@ fn only_a_scavenger_pays_for_deviation() {
     let free = libm::pow(12.0, 0.9);
     let gradient_only = utility_after_calm(&[], 6000);
     let scavenger = utility_after_calm(SCAVENGER, 6000);
-    // Deviation 3000 us: 0.0015 * 3000 * 12 = 54.
+    // A deviation of 3000 us costs 0.0015 * 3000 * 12 = 54.
     assert!((gradient_only - scavenger - 54.0).abs() < 0.5, "{gradient_only} {scavenger}");
     assert!(gradient_only < free);
     let hybrid = |rate| utility_after_calm(&[("role", "hybrid"), ("switching_rate", rate)], 6000);

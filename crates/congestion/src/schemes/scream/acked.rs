@@ -1,4 +1,4 @@
-//! The rate at which bytes were acknowledged, every 100 ms.
+//! Rate of acknowledged bytes, every 100 ms.
 
 use units::{Span, Time};
 
@@ -22,7 +22,7 @@ impl AckedRate {
         }
     }
 
-    /// Rate of the latest interval, bit/s; zero before its end.
+    /// Returns the rate of the latest interval, bit/s; zero before its end.
     pub(crate) const fn bps(&self) -> f64 {
         self.bps
     }

@@ -1,11 +1,11 @@
-//! The most that was in flight in the last second: near the highest bitrate the window is not to exceed it by much.
+//! Maximum flight of the last second: near the highest bitrate the window must not exceed it by much.
 
 use units::{Span, Time};
 
 const SLOTS: usize = 20;
 const SLOT: Span = Span::from_ms(50);
 
-/// Largest values of 20 slots of 50 ms.
+/// Maxima of 20 slots of 50 ms.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Peak {
     slots: [f64; SLOTS],
@@ -15,7 +15,7 @@ pub(crate) struct Peak {
 }
 
 impl Peak {
-    /// Takes a value; returns true if a slot ended with it.
+    /// Adds a value; returns true if a slot ended with it.
     pub(crate) fn add(&mut self, now: Time, value: f64) -> bool {
         self.current = self.current.max(value);
         let ended = now - *self.began.get_or_insert(now) > SLOT;

@@ -1,19 +1,19 @@
-//! Queueing delay: one-way delay above its base, the average that reacts, and the queue that never empties.
+//! Queueing delay: the one-way delay above its base, its average for reactions, and the detection of a standing queue.
 
 use super::jitter::Jitter;
 use crate::AckedPacket;
 use crate::parts::BaseDelay;
 use units::{Span, Time};
 
-/// Minutes the base delay remembers (libwebrtc: 10 entries of one minute; the authors' program: 50 of 10 s).
+/// History of the base delay, minutes (libwebrtc: 10 entries of one minute; the authors' program: 50 of 10 s).
 const BASE_MINUTES: usize = 10;
 /// Weight of a sample above the average (`QDELAY_AVG_G`); smaller samples replace it.
 const AVERAGE_GAIN: f64 = 0.25;
-/// Share of the target above which a queue counts as standing.
+/// Fraction of the target above which a queue counts as standing.
 const STANDING_SHARE: f64 = 0.25;
-/// RTTs over which a minimum is taken, its weight in the slow average if it is larger, and the share of the target above
-/// which that average asks for a drain, at most once a minute (authors' program: `kQueueDelayMinSlowAvg...`,
-/// `getTargetBitrate`).
+/// Constants of the slow average of minima (authors' program: `kQueueDelayMinSlowAvg...`, `getTargetBitrate`): RTTs
+/// over which a minimum is taken, weight of a larger minimum in the average, fraction of the target above which the
+/// average causes a drain, and minimum time between two drains.
 const MINIMUM_RTTS: u64 = 100;
 const MINIMUM_GAIN: f64 = 1.0 / 8.0;
 const MINIMUM_SHARE: f64 = 1.0 / 8.0;
@@ -23,14 +23,14 @@ const MINIMUM_DRAIN_INTERVAL: Span = Span::from_secs(60);
 const REPORTED_PER_S: u64 = 1024;
 const NS_PER_S: u64 = 1_000_000_000;
 
-/// How much later than it was an arrival is taken for that a report says came `age` before it: ages are rounded down to
-/// 1/1024 s.
+/// Returns the rounding error of an arrival time that a report gives as its `age`. Ages are rounded down to 1/1024 s,
+/// so arrivals seem later.
 fn rounded_off_ns(age: Span) -> i64 {
     let part = age.as_ns() % NS_PER_S * REPORTED_PER_S % NS_PER_S / REPORTED_PER_S;
     i64::try_from(part).unwrap_or(0)
 }
 
-/// Slow average of the smallest queueing delays: clock drift, or a queue that stands.
+/// Slow average of the minimum queueing delays: it detects clock drift, or a standing queue.
 #[derive(Clone, Copy, Debug)]
 struct SlowMinimum {
     average_s: f64,
@@ -69,23 +69,23 @@ pub(crate) struct QueueDelay {
     jitter: Option<Jitter>,
     rounds_arrivals: bool,
     drain_after: Option<Span>,
-    /// When the queue was last seen (nearly) empty.
+    /// Time when the queue was last (nearly) empty.
     empty_at: Option<Time>,
     newest_ns: i64,
 }
 
-/// Which parts of [`QueueDelay`] are on.
+/// Options of [`QueueDelay`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct DelayOptions {
     /// Delay target, s.
     pub(crate) target_s: f64,
-    /// A queue that stands so long asks for a drain; 0: none does.
+    /// Time after which a standing queue causes a drain, s; 0 for no drain.
     pub(crate) drain_after_s: f64,
-    /// The average is counted from a slow average of minima.
+    /// True if a slow average of minima is subtracted from the average.
     pub(crate) slow_minimum: bool,
-    /// Variation of the delay is measured.
+    /// True if the variation of the delay is measured.
     pub(crate) jitter: bool,
-    /// Arrival times are known in the units of a report.
+    /// True if arrival times are known in the units of a report.
     pub(crate) rounds_arrivals: bool,
 }
 
@@ -107,7 +107,7 @@ impl QueueDelay {
         }
     }
 
-    /// Takes the one-way delays of a report (any clock offset), which the receiver held for `held`; averages every
+    /// Adds the one-way delays of a report (any clock offset), which the receiver held for `held`; averages every
     /// `interval`.
     pub(crate) fn add(&mut self, now: Time, packets: &[AckedPacket], held: Span, interval: Span, srtt: Span) {
         let Some(newest) = packets.last() else { return };
@@ -153,8 +153,8 @@ impl QueueDelay {
         }
     }
 
-    /// Whether the queue has been standing for so long that it has to be drained to find its base again. If so, the base
-    /// is forgotten.
+    /// Returns true if the queue has been standing for so long that it must be drained to measure its base again. Then
+    /// the base is forgotten.
     pub(crate) fn take_drain(&mut self, now: Time) -> bool {
         let is_standing = matches!((self.drain_after, self.empty_at), (Some(after), Some(empty_at)) if now - empty_at > after);
         let is_slow = self.slow_minimum.is_some_and(|minimum| {
@@ -173,17 +173,17 @@ impl QueueDelay {
         true
     }
 
-    /// Queueing delay of the newest packet, seconds.
+    /// Returns the queueing delay of the newest packet, s.
     pub(crate) const fn latest_s(&self) -> f64 {
         self.latest_s
     }
 
-    /// Averaged queueing delay, seconds.
+    /// Returns the averaged queueing delay, s.
     pub(crate) const fn average_s(&self) -> f64 {
         self.average_s
     }
 
-    /// 1 while the delay hardly varies, 0 from 10 ms of variation on; 1 if variation is not measured.
+    /// Returns 1 if the delay hardly varies, and 0 from 10 ms of variation on; 1 if variation is not measured.
     pub(crate) fn jitter_scale(&self) -> f64 {
         self.jitter.as_ref().map_or(1.0, Jitter::scale)
     }

@@ -1,64 +1,66 @@
-//! Where the authors' program and the draft differ in more than numbers.
+//! Differences between the authors' program and the draft, except mere constants.
 
 use units::Span;
 
 /// One of the two descriptions of `SCReAM` version 2.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Form {
-    /// Shortest time between two reactions to congestion; reactions at longer RTTs are scaled down by it.
+    /// Minimum time between two reactions to congestion. At longer RTTs reactions are scaled down by it.
     pub(crate) reaction_interval: Span,
-    /// The window is updated once per reaction interval, at a reaction and at a new frame, not with every ACK.
+    /// True if the window is updated once per reaction interval, at a reaction and at a new frame. False if it is
+    /// updated with every ACK.
     pub(crate) updates_at_intervals: bool,
-    /// The RTT is smoothed twice, and falls slowly while the encoder limits sending; otherwise it is the transport's.
+    /// True if the RTT is smoothed twice, and falls slowly while the encoder limits sending. False if it is the
+    /// transport's RTT.
     pub(crate) slow_rtt: bool,
-    /// A loss counts unless there was a reaction within an RTT; otherwise losses of one flight count once, and silence
-    /// counts as a loss.
+    /// True if a loss counts unless there was a reaction within an RTT. False if losses of one flight count once, and
+    /// silence counts as a loss.
     pub(crate) loss_after_rtt: bool,
-    /// A mark that comes too early for a reaction is forgotten.
+    /// True if a mark that comes too early for a reaction is forgotten.
     pub(crate) forgets_marks: bool,
-    /// The averaged queueing delay is counted from a slow average of its minima.
+    /// True if a slow average of its minima is subtracted from the averaged queueing delay.
     pub(crate) slow_minimum: bool,
-    /// Arrival times are known in 1/1024 s, as reports of RFC 8888 have them: the delay seems to vary by a unit.
+    /// True if arrival times are known in 1/1024 s, as in reports of RFC 8888. The delay then seems to vary by a unit.
     pub(crate) rounds_arrivals: bool,
-    /// Reactions to queueing delay are scaled by the RTT twice, and end multiplicative growth as losses do.
+    /// True if reactions to queueing delay are scaled by the RTT twice, and end multiplicative growth like losses.
     pub(crate) strict_delay: bool,
-    /// Shortest RTT for which multiplicative growth comes back.
+    /// Minimum RTT for the return of multiplicative growth.
     pub(crate) min_recovery_rtt: Span,
-    /// Averaged share of marked packets at the start.
+    /// Initial average of the fraction of marked packets.
     pub(crate) initial_alpha: f64,
     /// Time for which the first window holds the start rate; `None`: the first RTT.
     pub(crate) start_span: Option<Span>,
-    /// Multiplicative growth comes back from the start on, as after congestion; otherwise it is there from the start on.
-    /// (The program's clock begins with it, and `lastCongestionDetectedT_ntp` at 0.)
+    /// True if multiplicative growth returns slowly from the start on, as after congestion. False if it is there from the
+    /// start. (The program's clock begins with the flow, and `lastCongestionDetectedT_ntp` at 0.)
     pub(crate) starts_congested: bool,
-    /// Packets are paced from the first report on, not before.
+    /// True if packets are paced only from the first report on.
     pub(crate) paces_after_report: bool,
-    /// Near the highest bitrate the window is bounded by what that needs and by what was in flight.
+    /// True if near the highest bitrate the window is bounded by that bitrate's need and by the maximum flight.
     pub(crate) bounds_at_maximum: bool,
-    /// How the target follows from the window.
+    /// Relation of the target to the window.
     pub(crate) media: MediaForm,
 }
 
-/// How the encoder's target follows from the window.
+/// Relation of the encoder's target to the window.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct MediaForm {
     /// Weight of a frame's wait in the rate adjustment.
     pub(crate) adjust_gain: f64,
-    /// Share of the frame period that a frame may wait without lowering the target.
+    /// Fraction of the frame period that a frame may wait without lowering the target.
     pub(crate) tolerated_wait: f64,
-    /// If true, the target is divided by the sum of the margin, the rate adjustment and the average excess of frame
-    /// sizes. If false, it is divided by the margin and then by one plus the rate adjustment.
+    /// True if the target is divided by the sum of the margin, the rate adjustment and the average excess of frame
+    /// sizes. False if it is divided by the margin and then by one plus the rate adjustment.
     pub(crate) adds_to_margin: bool,
-    /// Time added to the RTT when the window is turned into a rate, and the largest RTT that is used for it.
+    /// Time added to the RTT when the window is turned into a rate, and maximum RTT for this.
     pub(crate) extra_rtt: Span,
     pub(crate) max_rtt: Span,
-    /// The pacing rate is at least that of the encoder's last 400 ms.
+    /// True if the pacing rate is at least the encoder's rate of the last 400 ms.
     pub(crate) paces_recent_frames: bool,
-    /// Shortest drain.
+    /// Minimum duration of a drain.
     pub(crate) min_drain: Span,
 }
 
-/// The authors' program.
+/// Form of the authors' program.
 pub(crate) const PROGRAM: Form = Form {
     reaction_interval: Span::from_ms(30),
     updates_at_intervals: true,
@@ -85,7 +87,7 @@ pub(crate) const PROGRAM: Form = Form {
     },
 };
 
-/// The draft.
+/// Form of the draft.
 pub(crate) const DRAFT: Form = Form {
     reaction_interval: Span::from_ms(25),
     updates_at_intervals: false,

@@ -1,10 +1,10 @@
-//! How much the queueing delay varies: next to a congested link less growth and less in flight keep the rate even.
+//! Variation of the queueing delay. On a nearly congested link, slower growth and a smaller flight keep the rate even.
 
-/// Variation at which nothing is left of the scale (`kLatencyDiffThreshold`, `QDELAY_DEV_THRESHOLD`), s.
+/// Variation at which the scale is zero (`kLatencyDiffThreshold`, `QDELAY_DEV_THRESHOLD`), s.
 const THRESHOLD_S: f64 = 0.01;
 /// Weight of a variation in its average (`kLatencyDiffAlpha`, `QDELAY_DEV_AVG_G`).
 const AVERAGE_GAIN: f64 = 1.0 / 32.0;
-/// How fast the largest delay falls to zero and the smallest rises to the largest (`kQueueDelayMinMaxAlpha`).
+/// Rate at which the maximum delay falls to zero and the minimum rises to the maximum (`kQueueDelayMinMaxAlpha`).
 const MIN_MAX_GAIN: f64 = 1.0 / 16.0;
 
 /// Jitter scale of one flow; delays in seconds.
@@ -20,7 +20,7 @@ impl Jitter {
         Self { max: 0.0, min: f64::INFINITY, average: 0.0 }
     }
 
-    /// Takes the queueing delay of one packet; above `target_s` it counts as that.
+    /// Adds the queueing delay of one packet, at most `target_s`.
     pub(crate) const fn add(&mut self, delay_s: f64, target_s: f64) {
         self.min = self.min.min(delay_s);
         self.max = self.max.max(delay_s).min(target_s);
@@ -34,7 +34,7 @@ impl Jitter {
         self.min += MIN_MAX_GAIN * (self.max - self.min);
     }
 
-    /// 1 without variation, 0 from 10 ms on.
+    /// Returns 1 without variation, and 0 from 10 ms on.
     pub(crate) fn scale(&self) -> f64 {
         (1.0 - self.average / THRESHOLD_S).clamp(0.0, 1.0)
     }

@@ -1,28 +1,28 @@
-//! When the authors' program knows that a packet is lost (`detectLoss`).
+//! Late detection of losses, as in the authors' program (`detectLoss`).
 //!
-//! It means to know 30 ms after a later packet arrived that was sent 30 ms later. To that it adds how much younger the
-//! frame of the later packet is, so what is compared is how long the two waited in the sender's queue. What this does
-//! not find is found when the report before had got 512 packets further.
+//! The program intends to detect a loss 30 ms after the arrival of a packet that was sent 30 ms later. But it adds the
+//! difference of the frames' ages. So in fact it compares the times that the two packets waited in the sender's queue.
+//! Other losses are detected when the previous report was 512 packets ahead.
 
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// How much longer the later packet has to have waited (`kReorderTime`).
+/// Additional wait of the later packet that proves a loss (`kReorderTime`).
 const REORDER: Span = Span::from_ms(30);
-/// Waits that are remembered, in packets: more than any that decides.
+/// Number of remembered waits, in packets: more than any decision needs.
 const REMEMBERED: usize = 16_384;
 
-/// Losses of one flow that are not known yet.
+/// Losses of one flow that are not detected yet.
 #[derive(Clone, Debug)]
 pub(crate) struct LateLosses {
-    /// Packets after which a loss is known in any case; zero: it is known at once.
+    /// Number of packets after which a loss is detected in any case; zero for immediate detection.
     after_packets: u64,
-    /// Frames that are not sent yet: when they were written, and bytes.
+    /// Frames that are not sent yet: time of writing, and bytes.
     frames: VecDeque<(Time, u64)>,
-    /// How long packets waited for sending, and the number of the first of them.
+    /// Waits of packets before sending, and the number of the first of these packets.
     waits: VecDeque<Span>,
     first: u64,
-    /// Lost packets and how long they waited, in ascending order.
+    /// Lost packets and their waits, in ascending order.
     lost: VecDeque<(u64, Span)>,
     /// Newest packet of the latest report (`hiSeqAck`).
     newest: u64,
@@ -50,7 +50,7 @@ impl LateLosses {
         }
     }
 
-    /// A packet was sent; numbers ascend by one.
+    /// Adds a sent packet; numbers ascend by one.
     pub(crate) fn on_sent(&mut self, now: Time, number: u64, bytes: u64) {
         if !self.is_on() {
             return;
@@ -84,7 +84,8 @@ impl LateLosses {
         self.lost.push_back((number, self.wait(number)));
     }
 
-    /// Packets up to `newest` were acknowledged, these being among them; returns how many losses are known now.
+    /// Handles an acknowledgement of packets up to `newest`, among them `numbers`. Returns the number of losses that
+    /// are now detected.
     pub(crate) fn on_acked(&mut self, numbers: impl Iterator<Item = u64>, newest: u64) -> usize {
         let reached = core::mem::replace(&mut self.newest, newest);
         if self.lost.is_empty() {
@@ -109,7 +110,7 @@ mod tests {
     #[test]
     fn a_loss_is_known_when_a_later_packet_waited_30_ms_longer_or_512_packets_later() {
         let mut late = LateLosses::new(512);
-        // Two frames of three packets: the first leaves at once, the second within 40 ms.
+        // There are two frames of three packets: the first leaves at once, the second within 40 ms.
         late.on_frame(at(0), 3000);
         (0..3).for_each(|number| late.on_sent(at(0), number, 1000));
         late.on_frame(at(33), 3000);

@@ -1,12 +1,12 @@
-//! The share of marked packets, averaged as in DCTCP but rising faster than it falls.
+//! Fraction of marked packets, averaged as in DCTCP but rising faster than it falls.
 
 use units::{Span, Time};
 
-/// Longest time between two updates.
+/// Minimum time between two updates.
 const INTERVAL: Span = Span::from_ms(10);
-/// Weight of a share above the average (`L4S_AVG_G_UP`).
+/// Weight of a fraction above the average (`L4S_AVG_G_UP`).
 const GAIN_UP: f64 = 1.0 / 8.0;
-/// What a smaller share takes off the average (`L4S_AVG_G_DOWN`).
+/// Weight of a fraction below the average (`L4S_AVG_G_DOWN`).
 const GAIN_DOWN: f64 = 1.0 / 128.0;
 
 /// L4S alpha of one flow.
@@ -19,12 +19,12 @@ pub(crate) struct MarkShare {
 }
 
 impl MarkShare {
-    /// An average that begins at `alpha`.
+    /// Returns an average that begins at `alpha`.
     pub(crate) fn new(alpha: f64) -> Self {
         Self { alpha, ..Self::default() }
     }
 
-    /// `packets` were delivered, `marked` of them with a mark.
+    /// Adds `packets` delivered packets, of which `marked` have a mark.
     pub(crate) fn add(&mut self, now: Time, srtt: Span, packets: u64, marked: u64) {
         self.delivered += packets;
         self.marked += marked;
@@ -40,7 +40,7 @@ impl MarkShare {
         (self.delivered, self.marked, self.updated_at) = (0, 0, Some(now));
     }
 
-    /// Averaged share of marked packets.
+    /// Returns the averaged fraction of marked packets.
     pub(crate) const fn alpha(&self) -> f64 {
         self.alpha
     }

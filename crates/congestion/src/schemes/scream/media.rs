@@ -1,29 +1,29 @@
-//! The bitrate the encoder is to produce, and the pacing rate that goes with it.
+//! Target bitrate of the encoder, and the corresponding pacing rate.
 
 use super::form::MediaForm;
 use crate::parts::FrameClock;
 use crate::{Frame, Parameters};
 use units::{Rate, Span, Time};
 
-/// Bytes of RTP header per packet that the target leaves room for (`PACKET_OVERHEAD`).
+/// Bytes of RTP header per packet for which the target leaves room (`PACKET_OVERHEAD`).
 const PACKET_OVERHEAD: f64 = 20.0;
-/// Largest rate adjustment.
+/// Maximum rate adjustment.
 const MAX_RATE_ADJUST: f64 = 0.5;
-/// Weight of a frame in the average of what frames are too large (`FRAME_SIZE_DEV_ALPHA`).
+/// Weight of a frame in the average excess of frame sizes (`FRAME_SIZE_DEV_ALPHA`).
 const FRAME_DEVIATION_GAIN: f64 = 1.0 / 64.0;
-/// Largest part of that average that counts.
+/// Maximum of that average.
 const MAX_FRAME_DEVIATION: f64 = 0.2;
-/// Smallest rate the pacing is computed from (`RATE_PACE_MIN`).
+/// Minimum rate that the pacing is computed from (`RATE_PACE_MIN`).
 const LEAST_PACING_BASE_BPS: f64 = 50e3;
-/// Share of the highest bitrate from which on pacing is relaxed.
+/// Fraction of the highest bitrate from which on pacing is relaxed.
 const RELAXED_FROM: f64 = 0.8;
-/// Share of the highest bitrate from which on the window is bounded.
+/// Fraction of the highest bitrate from which on the window is bounded.
 const BOUNDED_FROM: f64 = 0.95;
-/// Frames below this size are not paced faster, bytes.
+/// Frame size below which frames are not paced faster, bytes.
 const MIN_PACED_FRAME: f64 = 500.0;
-/// What is left of the target while a standing queue drains.
+/// Fraction of the target that remains while a standing queue drains.
 const DRAIN_SHARE: f64 = 0.5;
-/// Slots of the encoder's recent rate, and their length.
+/// Number of slots of the encoder's recent rate, and their length.
 const RATE_SLOTS: usize = 4;
 const RATE_SLOT: Span = Span::from_ms(100);
 
@@ -67,7 +67,7 @@ pub(crate) struct Media {
     clock: FrameClock,
     rate_adjust: f64,
     frame_deviation: f64,
-    /// Size of the latest frame over what it should be, 1 to `adaptive_pacing`.
+    /// Size of the latest frame over its nominal size, 1 to `adaptive_pacing`.
     frame_pacing: f64,
     recent: RecentRate,
     drain_until: Time,
@@ -96,7 +96,7 @@ impl Media {
         }
     }
 
-    /// A frame was written: what still waits from earlier ones, and frames larger than they should be, lower the target.
+    /// Handles a new frame. Queued data of earlier frames, and frames above their nominal size, lower the target.
     pub(crate) fn on_frame(&mut self, frame: &Frame) {
         self.recent.add(frame.now, frame.bytes);
         let Some(period) = self.clock.tick(frame.now) else { return };
@@ -119,7 +119,7 @@ impl Media {
         self.drain_until = now + (srtt * 5).max(self.form.min_drain);
     }
 
-    /// The target at the reference window `ref_wnd` (bytes) and the smoothed RTT.
+    /// Updates the target for the reference window `ref_wnd` (bytes) and the smoothed RTT.
     pub(crate) fn update(&mut self, now: Time, ref_wnd: f64, srtt: Span) {
         let form = &self.form;
         let ratio = (self.mss / ref_wnd).min(1.0);
@@ -141,14 +141,14 @@ impl Media {
         self.target_bps >= self.max_bps
     }
 
-    /// Most that the window has to hold once the target is near the highest bitrate, bytes; `None` below that.
+    /// Returns the maximum window, bytes, if the target is near the highest bitrate; `None` below that.
     pub(crate) fn window_at_maximum(&self, srtt: Span) -> Option<f64> {
         let span = srtt + self.form.extra_rtt;
         (self.target_bps > BOUNDED_FROM * self.max_bps)
             .then(|| self.pacing_headroom * self.max_bps / 8.0 * span.as_secs_f64())
     }
 
-    /// Bitrate the encoder is to produce.
+    /// Returns the target bitrate of the encoder.
     pub(crate) fn target(&self) -> Rate {
         Rate::from_bps_f64(self.target_bps)
     }

@@ -1,19 +1,24 @@
-//! `SCReAM` version 2: a reference window that grows about linearly and yields to loss, marks and queueing delay, and the
-//! bitrate that it lets a live encoder produce.
+//! `SCReAM` version 2: a reference window that grows about linearly and yields to loss, marks and queueing delay. The
+//! window determines the bitrate of a live encoder.
 //!
-//! Source: the authors' program (EricssonResearch/scream@c8f84c3, `code/ScreamV2Tx.cpp`, `ScreamV2TxStream.cpp`, with what
-//! `scream_sender.cpp` passes) and draft-ietf-ccwg-rfc8298bis-screamv2. Congestion is, in this order: loss (times 0.7) once
-//! more than 1 % are lost or there is a queue, ECN marks (L4S: by the share of marked packets; classic: times a factor), and
-//! "virtual marks" once the averaged queueing delay is above half its target of 60 ms. At most one reaction per min(30 ms,
-//! srtt); growth is one segment per RTT plus, long after congestion, 5 % of the window, less near the window of the last
-//! congestion and less while the queueing delay varies. The encoder gets what the window carries per RTT, less overhead,
-//! less a margin.
+//! Source: the authors' program (EricssonResearch/scream@c8f84c3, `code/ScreamV2Tx.cpp`, `ScreamV2TxStream.cpp`, with
+//! the arguments from `scream_sender.cpp`) and draft-ietf-ccwg-rfc8298bis-screamv2. Congestion is, in this order:
 //!
-//! Program and draft agree in structure; the draft has other constants and calls some of the program's parts optional.
-//! `form = draft` and the scheme `scream-draft` are the draft. What is chosen here: an application that is not an encoder
-//! is only paced and windowed; most in flight is the transport's of the last two round trips, the program's of 50 to
-//! 100 ms; a frame that is queued for too long stays, the program empties its queue after 200 ms. The program knows
-//! late of losses (`late.rs`): `loss_delay_packets`.
+//! - loss (times 0.7), once more than 1 % are lost or there is a queue;
+//! - ECN marks (L4S: by the fraction of marked packets; classic: times a factor);
+//! - "virtual marks", once the averaged queueing delay is above half its target of 60 ms.
+//!
+//! There is at most one reaction per min(30 ms, srtt). Growth is one segment per RTT plus, long after congestion, 5 %
+//! of the window. It is less near the window of the last congestion and while the queueing delay varies. The encoder
+//! gets the window per RTT, less overhead, less a margin.
+//!
+//! Program and draft agree in structure. The draft has other constants and calls some of the program's parts optional;
+//! `form = draft` and the scheme `scream-draft` follow it. Choices here:
+//!
+//! - An application that is not an encoder is only paced and windowed.
+//! - The maximum flight covers the last two round trips, as the transport reports it; the program uses 50 to 100 ms.
+//! - A frame that is queued for too long stays; the program empties its queue after 200 ms.
+//! - The program detects losses late (`late.rs`): `loss_delay_packets`.
 //!
 //! Expected: 30 to 60 ms of queueing delay at most and most of the link if the encoder can fill it.
 
@@ -45,21 +50,21 @@ use units::{Span, Time};
 
 /// RTT below which growth no longer speeds up (`VIRTUAL_RTT`).
 const VIRTUAL_RTT: Span = Span::from_ms(25);
-/// Smallest RTT that is computed with.
+/// Minimum RTT in computations.
 const LEAST_RTT: Span = Span::from_ms(1);
-/// Least share of the growth and of the reaction to marks near the window of the last congestion.
+/// Minimum scale of the growth and of the reaction to marks near the window of the last congestion.
 const LEAST_INFLECTION_SCALE: f64 = 0.25;
-/// Least share of the growth while the queueing delay varies, and of the reaction to marks.
+/// Minimum scale of the growth while the queueing delay varies, and of the reaction to marks.
 const LEAST_JITTER_GROWTH: f64 = 0.1;
 const LEAST_JITTER_BACKOFF: f64 = 0.25;
-/// What a reaction is scaled by while the target is well below the acknowledged rate (`BACKOFF_SCALE_LOW_TARGET_RATE`).
+/// Scale of a reaction while the target is well below the acknowledged rate (`BACKOFF_SCALE_LOW_TARGET_RATE`).
 const LOW_TARGET_SCALE: f64 = 0.25;
-/// RTTs without a reaction after which the first mark brings the window down to what was in flight.
+/// Number of RTTs without a reaction after which the first mark reduces the window to the maximum flight.
 const STALE_RTTS: u64 = 100;
 /// Window over bytes in flight while the queueing delay varies most (`REF_WND_OVERHEAD_MIN`).
 const MIN_WINDOW_OVERHEAD: f64 = 1.5;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "scream",
     summary: "SCReAM version 2 for live encoders: its authors' program, or draft-ietf-ccwg-rfc8298bis-screamv2",
@@ -210,11 +215,11 @@ struct Scream {
     form: Form,
     /// Reference window, bytes.
     ref_wnd: f64,
-    /// The same at the last congestion that followed an increase, bytes.
+    /// Reference window at the last congestion that followed an increase, bytes.
     inflection: Option<f64>,
     increased: bool,
     slow_rtt: SlowRtt,
-    /// `None` before the first feedback.
+    /// Smoothed RTT; `None` before the first feedback.
     srtt: Option<Span>,
     delay: QueueDelay,
     marks: MarkShare,
@@ -224,17 +229,17 @@ struct Scream {
     peak: Peak,
     /// Loss or mark that waits for its reaction.
     pending: Pending,
-    /// Losses of packets below this number belong to an event that was counted.
+    /// Number below which losses belong to an event that was already counted.
     loss_floor: u64,
     late: LateLosses,
-    /// What the window grows for at its next update, bytes.
+    /// Bytes that the window grows for at its next update.
     grown_for: f64,
     updated_at: Time,
-    /// A frame was written since the latest update.
+    /// True if a frame was written since the latest update.
     frame_written: bool,
     congested_at: Option<Time>,
     reacted_at: Option<Time>,
-    /// The window is larger than what was in flight allows.
+    /// True if the window is larger than the flight allows.
     is_application_limited: bool,
 }
 
@@ -256,14 +261,14 @@ struct Constants {
     initial_window: u64,
 }
 
-/// What was reported since the last reaction.
+/// Congestion reported since the last reaction.
 #[derive(Clone, Copy, Debug, Default)]
 struct Pending {
     loss: bool,
     mark: bool,
-    /// Packets marked by the ACK that is being processed.
+    /// Number of packets marked by the present ACK.
     marked_now: u64,
-    /// Bytes lost by it, which the program counts as arrived.
+    /// Bytes lost by the present ACK, which the program counts as arrived.
     lost_now: u64,
 }
 
@@ -328,42 +333,42 @@ impl Scream {
         scream
     }
 
-    /// Makes the window hold the start rate for `span`.
+    /// Sets the window to the start rate for `span`.
     fn start_window(&mut self, span: Span) {
         let bytes = self.constants.start_rate_bps / 8.0 * span.as_secs_f64();
         self.ref_wnd = bytes.max(self.constants.min_ref_wnd);
     }
 
-    /// Time that passes at least from one reaction to the next.
+    /// Returns the minimum time between two reactions.
     fn reaction_interval(&self, srtt: Span) -> Span {
         srtt.min(self.form.reaction_interval)
     }
 
-    /// How many reaction intervals an RTT has, at least 1: each reaction is scaled down by it.
+    /// Returns the number of reaction intervals in an RTT, at least 1; each reaction is scaled down by it.
     fn reactions_per_rtt(&self, srtt: Span) -> f64 {
         (srtt.as_secs_f64() / self.form.reaction_interval.as_secs_f64()).max(1.0)
     }
 
-    /// Share of the full dynamics at the present distance from the last congested window, 0.1 to 1.
+    /// Returns the scale of the dynamics at the present distance from the last congested window, 0.1 to 1.
     fn inflection_scale(&self) -> f64 {
         let Some(inflection) = self.inflection else { return 1.0 };
         let distance = self.constants.inflection_scale * (self.ref_wnd - inflection) / inflection;
         (distance * distance).clamp(0.1, 1.0)
     }
 
-    /// Virtual marks: 0 up to half of the delay target, 1 from the target on.
+    /// Returns the virtual marking: 0 up to half of the delay target, 1 from the target on.
     fn virtual_marking(&self) -> f64 {
         let half = self.constants.qdelay_target / 2.0;
         ((self.delay.average_s() - half) / half).clamp(0.0, 1.0)
     }
 
-    /// What a reaction is scaled by: the target is already low when the RTT has just grown.
+    /// Returns the scale of a reaction: when the RTT has just grown, the target is already low.
     fn undershoot_scale(&self) -> f64 {
         let is_low = self.media.target_bps() < self.constants.acked_margin * self.acked_rate.bps();
         if is_low { LOW_TARGET_SCALE } else { 1.0 }
     }
 
-    /// Reduces the window if there is congestion and the last reaction is long enough ago; returns whether it did.
+    /// Reduces the window if there is congestion and the last reaction is long enough ago; returns true if it did.
     fn react(&mut self, now: Time, srtt: Span, scale: f64, peak_in_flight: f64) -> bool {
         let elapsed = self.reacted_at.map(|at| now - at);
         let is_early = elapsed.is_some_and(|elapsed| elapsed < self.reaction_interval(srtt));
@@ -407,7 +412,7 @@ impl Scream {
         true
     }
 
-    /// Lets the window grow for what was acknowledged without a mark since the latest update.
+    /// Grows the window for the bytes acknowledged without a mark since the latest update.
     fn increase(&mut self, now: Time, srtt: Span, scale: f64, peak_in_flight: f64) {
         let acked = core::mem::take(&mut self.grown_for);
         let constants = &self.constants;
@@ -430,7 +435,8 @@ impl Scream {
         }
     }
 
-    /// Near the highest bitrate a window above what was in flight would be a queue once there is congestion.
+    /// Bounds the window near the highest bitrate. A window above the maximum flight would become a queue at
+    /// congestion.
     fn bound_at_maximum(&mut self, now: Time, srtt: Span, peak_in_flight: f64) {
         if self.peak.add(now, peak_in_flight)
             && let Some(needed) = self.media.window_at_maximum(srtt)
@@ -457,7 +463,8 @@ impl Scream {
         srtt
     }
 
-    /// Whether a loss is one to react to: few losses without a queue are not, nor is one right after a reaction.
+    /// Returns true if a loss needs a reaction. Few losses without a queue do not, nor does a loss right after a
+    /// reaction.
     fn is_congestion(&self, now: Time) -> bool {
         let is_queued = self.delay.average_s() > self.constants.qdelay_target / 4.0;
         let is_early = self.form.loss_after_rtt

@@ -1,12 +1,12 @@
-//! The RTT, smoothed twice.
+//! RTT that is smoothed twice.
 
 use units::{Span, Time};
 
 /// RTT before the first sample.
 const INITIAL: Span = Span::from_ms(50);
 
-/// Smoothed RTT of one flow: an average per report, and an average of that per RTT. While the encoder limits sending the
-/// latter falls slowly, so that the target does not rise because less is queued.
+/// Smoothed RTT of one flow: an average per report, and an average of that per RTT. While the encoder limits sending,
+/// the second average falls slowly. So the target does not rise because the queue is shorter.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct SlowRtt {
     fast: Span,
@@ -19,7 +19,7 @@ impl SlowRtt {
         Self { fast: INITIAL, slow: INITIAL, updated_at: now }
     }
 
-    /// Takes the RTT of a report's newest packet.
+    /// Adds the RTT of a report's newest packet.
     pub(crate) fn add(&mut self, now: Time, rtt: Span, app_limited: bool) {
         self.fast = (self.fast * 7 + rtt) / 8;
         if now - self.updated_at <= self.fast {

@@ -1,4 +1,4 @@
-//! The window, the marks and the target against hand-computed values.
+//! Tests of the window, the marks and the target against hand-computed values.
 
 use super::*;
 use crate::testing::{Driver, MSS_BYTES};
@@ -6,7 +6,7 @@ use units::Rate;
 
 const MSS: f64 = MSS_BYTES as f64;
 
-/// What the scheme `scream-draft` sets.
+/// Settings of the scheme `scream-draft`.
 const DRAFT: &[(&str, &str)] = &[
     ("form", "draft"),
     ("loss_threshold", "0"),
@@ -25,13 +25,13 @@ const DRAFT: &[(&str, &str)] = &[
     ("drain_after_s", "20"),
 ];
 
-/// The draft, after its first feedback: RTT 100 ms, so 1 Mbit/s are a window of 12.5 kB.
+/// Returns a driver of the draft after its first feedback: RTT 100 ms, so 1 Mbit/s is a window of 12.5 kB.
 fn driver(settings: &[(&str, &str)]) -> Driver {
     let settings: Vec<_> = DRAFT.iter().chain(settings).copied().collect();
     fed(Driver::new(&ENTRY, &settings))
 }
 
-/// The program, after its first feedback.
+/// Returns a driver of the program after its first feedback.
 fn program(settings: &[(&str, &str)]) -> Driver {
     fed(Driver::new(&ENTRY, settings))
 }
@@ -43,7 +43,7 @@ fn fed(mut driver: Driver) -> Driver {
     driver
 }
 
-/// Bytes one acknowledged packet adds to `window` far from any congestion at an RTT above 25 ms.
+/// Returns the bytes that one acknowledged packet adds to `window` far from any congestion at an RTT above 25 ms.
 fn growth(window: f64) -> f64 {
     MSS * (MSS / window) * (1.0 + 0.02 * window / MSS)
 }
@@ -55,7 +55,7 @@ fn the_window_begins_at_the_start_rate_times_the_first_rtt() {
     assert!((driver.field("ref_wnd") - expected).abs() < 1e-6, "{}", driver.field("ref_wnd"));
     let control = driver.control();
     assert_eq!(control.window_bytes, (3.0 * expected) as u64);
-    // 8 * 12.6 kB / 100 ms * 1000/1020 / 1.2.
+    // The target is 8 * 12.6 kB / 100 ms * 1000/1020 / 1.2.
     let target = 8.0 * expected / 0.1 * (MSS / (MSS + 20.0)) / 1.2;
     assert_eq!(control.media_rate, Some(Rate::from_bps_f64(target)));
     assert_eq!(control.pacing, Some(Rate::from_bps_f64(1.5 * target)));
@@ -82,7 +82,7 @@ fn the_window_does_not_grow_beyond_what_is_used() {
         driver.now += Span::from_ms(5);
         driver.ack(1);
     }
-    // At most one segment plus 1.5 times the peak; it began at 12.5 kB.
+    // The window is at most one segment plus 1.5 times the peak; it began at 12.5 kB.
     let window = driver.field("ref_wnd");
     assert!((12_900.0..=13_000.0).contains(&window), "{window}");
 }
@@ -114,12 +114,12 @@ fn marks_reduce_by_half_their_averaged_share() {
     let mut driver = driver(&[]);
     driver.now += Span::from_ms(100);
     let before = driver.field("ref_wnd");
-    // No delay: the reaction is scaled by the distance from the inflection point, of which there is none.
+    // There is no delay, so the distance from the inflection point scales the reaction, and there is no such point.
     driver.mark(true);
     driver.ack(1);
     let alpha = driver.field("l4s_alpha");
     assert!((alpha - 1.0 / 8.0).abs() < 1e-12, "{alpha}");
-    // RTT 100 ms allows four reactions per RTT, each a quarter of alpha / 2; nothing unmarked was acknowledged.
+    // An RTT of 100 ms allows four reactions, each a quarter of alpha / 2; nothing unmarked was acknowledged.
     let expected = before * (1.0 - alpha / 2.0 / 4.0);
     assert!((driver.field("ref_wnd") - expected).abs() < 1e-6);
     // Without further marks alpha decays by 1/128 per update.
@@ -153,7 +153,7 @@ fn queueing_delay_beyond_half_of_the_target_shrinks_the_window() {
     };
     let before = driver.field("ref_wnd");
     assert_eq!(settle(&mut driver, 29), before, "29 ms is below half of 60 ms");
-    // 45 ms: half way to the full reaction; four reactions per RTT, each a quarter of 0.5 / 2.
+    // 45 ms is half way to the full reaction; there are four reactions per RTT, each a quarter of 0.5 / 2.
     driver.one_way = Span::from_ms(95);
     for _ in 0..10 {
         driver.now += Span::from_ms(25);
@@ -189,7 +189,7 @@ fn a_queue_that_stands_for_twenty_seconds_is_drained_once() {
         driver.ack(1);
         halved += u32::from(driver.field("target_rate") < 0.51 * target);
     }
-    // 5 RTT of 100 ms in 30 s.
+    // A drain lasts 5 RTT of 100 ms in 30 s.
     assert_eq!(halved, 20);
 }
 
@@ -314,7 +314,7 @@ fn reactions_to_delay_are_scaled_by_the_rtt_twice_in_the_program_and_once_in_the
     let reaction = |mut driver: Driver| {
         driver.one_way += Span::from_ms(200);
         let mut factor = 1.0;
-        // Until a reaction at the full strength of one half, before the RTT's scale.
+        // The loop ends with a reaction at the full strength of one half, before the RTT's scale.
         for _ in 0..8 {
             driver.now += Span::from_ms(150);
             let before = driver.field("ref_wnd");
@@ -324,7 +324,8 @@ fn reactions_to_delay_are_scaled_by_the_rtt_twice_in_the_program_and_once_in_the
         }
         1.0 - factor
     };
-    // RTT 100 ms: 4 intervals of 25 ms in the draft; in the program, whose RTT is smoothed twice, below 3.3 of 30 ms.
+    // With an RTT of 100 ms the draft has 4 intervals of 25 ms. The program, whose RTT is smoothed twice, has less than
+    // 3.3 of 30 ms.
     assert!((reaction(driver(&[])) - 0.125).abs() < 1e-9);
     let once = reaction(program(&[]));
     assert!((0.5 / 11.2..0.5 / 3.0).contains(&once), "{once}");
@@ -374,7 +375,7 @@ fn large_frames_and_recent_ones_are_paced_faster() {
     assert!((frame(&mut driver, 0.5) - 1.5).abs() < 1e-3);
     assert!((frame(&mut driver, 1.2) - 1.5 * 1.2).abs() < 0.01);
     assert!((frame(&mut driver, 3.0) - 1.5 * 1.5).abs() < 0.01);
-    // Frames of twice the target for a while: the pacing rate follows them, not the target.
+    // Frames have twice the target's size for a while: the pacing rate follows them, not the target.
     (0..20).for_each(|_| _ = frame(&mut driver, 2.0));
     let ratio = frame(&mut driver, 1.0);
     assert!((2.5..3.2).contains(&ratio), "{ratio}");
@@ -391,7 +392,7 @@ fn near_the_highest_bitrate_the_program_bounds_the_window() {
         }
         driver.field("ref_wnd")
     };
-    // 0.1 Mbit/s need 1.9 kB at 1.5 times the rate, 8 kB were in flight; it began with 12.5 kB.
+    // 0.1 Mbit/s needs 1.9 kB at 1.5 times the rate; 8 kB were in flight; the window began with 12.5 kB.
     let free = window(&[("max_rate_mbps", "100")]);
     let bounded = window(&[("max_rate_mbps", "0.1")]);
     assert!(free > 12_000.0 && bounded <= 1000.0 * 1000.0 && bounded < free, "{free} {bounded}");
@@ -414,7 +415,7 @@ fn a_loss_was_noticed_a_report_before_the_program_notices_it() {
     driver.lose(1, false);
     driver.ack(1);
     let before = driver.field("ref_wnd");
-    // As in the program, the report before has to have got 512 packets further.
+    // As in the program, the previous report must be 512 packets ahead.
     for _ in 0..512 {
         driver.now += Span::from_ms(1);
         driver.ack(1);
@@ -425,8 +426,9 @@ fn a_loss_was_noticed_a_report_before_the_program_notices_it() {
     assert!((driver.field("ref_wnd") / before - 0.7).abs() < 1e-9, "{}", driver.field("ref_wnd") / before);
 }
 
-/// It was there from the first report on, and a flow reached the link in half the time. The program's clock begins with it, and
-/// `lastCongestionDetectedT_ntp` at 0 (`ScreamV2Tx.cpp`, `initialize` and `updateCwnd`).
+/// Tests a fixed defect: multiplicative growth was there from the first report on, and a flow reached the link in half
+/// the time. The program's clock begins with the flow, and `lastCongestionDetectedT_ntp` at 0 (`ScreamV2Tx.cpp`,
+/// `initialize` and `updateCwnd`).
 #[test]
 fn multiplicative_growth_was_there_from_the_start_where_the_program_lets_it_come_back() {
     let relative_growth = |seconds: u64| {
@@ -441,12 +443,14 @@ fn multiplicative_growth_was_there_from_the_start_where_the_program_lets_it_come
         driver.ack(1);
         (driver.field("ref_wnd") - before) * before / (MSS * MSS)
     };
-    // 0.04 s of 200 round trips of 50 ms or more, and all of them: 5 % of a window of 12.5 packets more.
+    // The two times are 0.04 s of 200 round trips of 50 ms or more, and all of them. The latter adds 5 % of a window of
+    // 12.5 packets.
     assert!((relative_growth(0) - 1.0).abs() < 0.1, "{}", relative_growth(0));
     assert!((relative_growth(30) - (1.0 + 0.05 * 12.5)).abs() < 0.1, "{}", relative_growth(30));
 }
 
-/// Its first packets were paced. In the program the interval is 0 before the first report (`paceInterval`).
+/// Tests a fixed defect: the first packets were paced. In the program the interval is 0 before the first report
+/// (`paceInterval`).
 #[test]
 fn the_first_packets_were_paced_where_the_program_sends_them_at_once() {
     let mut driver = Driver::new(&ENTRY, &[]);

@@ -4,22 +4,22 @@ use units::{Span, Time};
 
 /// Length of one slot of the base delay's history (`kBaseDelayUpdateInterval`).
 const BASE_SLOT: Span = Span::from_secs(10);
-/// Slots of the base delay's history.
+/// Number of slots of the base delay's history.
 const BASE_SLOTS: usize = 50;
 /// Length of one entry of the trend (`kQueueDelayFractionHistInterval`).
 const TREND_SLOT: Span = Span::from_ms(50);
-/// Entries of the trend.
+/// Number of entries of the trend.
 const TREND_SLOTS: usize = 20;
-/// Weight of the old average of the delay's share of the target.
+/// Weight of the old average of the delay's fraction of the target.
 const FRACTION_MEMORY: f64 = 0.9;
-/// Weight of the old average of the slots' least delays.
+/// Weight of the old average of the slots' minimum delays.
 const LEAST_MEMORY: f64 = 0.999;
-/// Time between two checks whether the base delay is out of date.
+/// Time between two checks for an outdated base delay.
 const CHECK_INTERVAL: Span = Span::from_secs(20);
-/// Average least delay, as a share of the target, that says so.
+/// Average minimum delay above which the base delay is outdated, as a fraction of the target.
 const STALE_SHARE: f64 = 0.25;
 
-/// Delay of one flow; all of it in whole ms as reported.
+/// Delay of one flow, in whole ms as reported.
 #[derive(Clone, Debug)]
 pub(crate) struct DelayTrend {
     target_s: f64,
@@ -32,7 +32,7 @@ pub(crate) struct DelayTrend {
     entry_index: usize,
     slot_began: Time,
     trend: f64,
-    /// Least delay of the present slot, seconds.
+    /// Minimum delay of the present slot, s.
     least_s: f64,
     average_least_s: f64,
     checked_at: Time,
@@ -57,7 +57,7 @@ impl DelayTrend {
         }
     }
 
-    /// Takes the one-way delay of a report (ms, any clock offset). Returns whether a 50 ms slot ended.
+    /// Adds the one-way delay of a report (ms, any clock offset). Returns true if a 50 ms slot ended.
     pub(crate) fn add(&mut self, now: Time, one_way_ms: i64) -> bool {
         if now - self.checked_at > CHECK_INTERVAL {
             self.checked_at = now;
@@ -93,7 +93,7 @@ impl DelayTrend {
         true
     }
 
-    /// Lag-one correlation of the entries times how much of the target is used.
+    /// Updates the trend: the lag-one correlation of the entries, times the average fraction of the target.
     fn update_trend(&mut self) {
         let mean = self.entries.iter().sum::<f64>() / TREND_SLOTS as f64;
         let at = |index: usize| self.entries[(self.entry_index + index) % TREND_SLOTS] - mean;
@@ -102,7 +102,7 @@ impl DelayTrend {
         self.trend = if power > 0.0 { (lagged / power * self.average_fraction).clamp(0.0, 1.0) } else { 0.0 };
     }
 
-    /// Queueing delay of the newest packet, seconds.
+    /// Returns the queueing delay of the newest packet, s.
     pub(crate) const fn latest_s(&self) -> f64 {
         self.latest_s
     }
@@ -111,12 +111,12 @@ impl DelayTrend {
         self.latest_s < self.target_s
     }
 
-    /// Average share of the target.
+    /// Returns the average fraction of the target.
     pub(crate) const fn average_fraction(&self) -> f64 {
         self.average_fraction
     }
 
-    /// 0: the delay does not build up; 1: it does, and the target is used up.
+    /// Returns the trend, from 0 (the delay does not build up) to 1 (it builds up, and the target is used up).
     pub(crate) const fn trend(&self) -> f64 {
         self.trend
     }

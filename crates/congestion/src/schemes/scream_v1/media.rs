@@ -1,4 +1,4 @@
-//! The encoder's target bitrate.
+//! Target bitrate of the encoder.
 
 use super::rates::RateMeter;
 use super::window::Window;
@@ -9,15 +9,15 @@ use units::{Rate, Span, Time};
 const ADJUST_INTERVAL: Span = Span::from_ms(200);
 /// Time between two inflection points.
 const INFLECTION_SPACING: Span = Span::from_secs(2);
-/// Inflection points remembered.
+/// Number of inflection points remembered.
 const INFLECTIONS: usize = 3;
-/// Least time between two discards of a queue that has grown too old (`kMinRtpQueueDiscardInterval`).
+/// Minimum time between two discards of a queue that has grown too old (`kMinRtpQueueDiscardInterval`).
 const DISCARD_SPACING: Span = Span::from_secs(1);
-/// The target does not rise above this multiple of the rate that goes through.
+/// Maximum target, as a multiple of the rate that gets through.
 const USED_HEADROOM: f64 = 1.5;
 /// Queued bits, relative to one second at the present rate, up to which fast start raises the target.
 const SHORT_QUEUE: f64 = 0.1;
-/// Queued bits from which on the target does not rise after fast start.
+/// Queued bits above which the target does not rise after fast start.
 const QUEUE_BITS: f64 = 12_000.0;
 /// Weight of the newest queue length in the average over adjustments.
 const QUEUE_GAIN: f64 = 0.5;
@@ -45,7 +45,7 @@ pub(crate) struct MediaRate {
     discarded_at: Option<Time>,
     /// Average length of the sender's queue at adjustments, bits.
     queued_bits: f64,
-    /// Average of target over produced rate.
+    /// Average ratio of target to produced rate.
     ratio: f64,
 }
 
@@ -77,12 +77,13 @@ impl MediaRate {
         self.loss_pending = true;
     }
 
-    /// The window lost `share` of itself at a rate so low that the encoder has to follow at once.
+    /// Reduces the target together with the window: the window lost `share` of itself at a rate so low that the encoder
+    /// must follow at once.
     pub(crate) fn on_window_reduced(&mut self, share: f64) {
         self.target_bps = (self.target_bps * (1.0 - share)).max(self.min_bps);
     }
 
-    /// Rates were measured anew: follows how far the encoder misses the target.
+    /// Updates the ratio of target to produced rate after a new measurement of rates.
     pub(crate) fn on_rates(&mut self, rates: &RateMeter) {
         let produced = rates.encoded_bps();
         if produced > 0.0 {
@@ -91,7 +92,7 @@ impl MediaRate {
         }
     }
 
-    /// A frame was written: adjusts the target if it is time to.
+    /// Handles a new frame: adjusts the target if an adjustment is due.
     pub(crate) fn on_frame(&mut self, frame: &Frame, rates: &RateMeter, window: &Window, trend: f64) {
         let is_due = self.adjusted_at.is_none_or(|at| frame.now - at >= ADJUST_INTERVAL);
         if self.loss_pending {
@@ -115,7 +116,7 @@ impl MediaRate {
         self.target_bps *= self.loss_scale;
     }
 
-    /// Share of the ramp at the present distance from the last inflection, 0.2 to 1.
+    /// Returns the scale of the ramp at the present distance from the last inflection, 0.2 to 1.
     fn inflection_scale(&self) -> f64 {
         let inflection = self.inflections.iter().copied().fold(0.0, f64::max);
         if inflection <= 0.0 {
@@ -126,13 +127,13 @@ impl MediaRate {
     }
 
     fn adjust(&mut self, frame: &Frame, rates: &RateMeter, is_fast_start: bool, trend: f64) {
-        // The frame just written need not have left yet.
+        // The frame just written may still be in the queue.
         let queued_bits = frame.queued_bytes.saturating_sub(frame.bytes) as f64 * 8.0;
         self.queued_bits += QUEUE_GAIN * (queued_bits - self.queued_bits);
         if frame.queue_delay > self.max_queue_delay
             && self.discarded_at.is_none_or(|at| frame.now - at >= DISCARD_SPACING)
         {
-            // The library drops its queue here; ours is the encoder's, which skips frames.
+            // The library drops its queue here; this queue is the encoder's, which skips frames.
             self.discarded_at = Some(frame.now);
             (self.queued_bits, self.ratio) = (0.0, 1.0);
             return;
@@ -161,18 +162,18 @@ impl MediaRate {
         self.target_bps += change;
     }
 
-    /// bit/s.
+    /// Returns the target, bit/s.
     pub(crate) const fn target_bps(&self) -> f64 {
         self.target_bps
     }
 
-    /// What the encoder is asked for: the target, corrected by how far the encoder misses it.
+    /// Returns the rate requested from the encoder: the target, corrected by the encoder's deviation from it.
     pub(crate) fn encoder_rate(&self) -> Rate {
         Rate::from_bps_f64(self.target_bps * self.ratio)
     }
 }
 
-/// The rate that goes through: the larger of sent and acknowledged.
+/// Returns the rate that gets through: the larger one of sent and acknowledged.
 fn carried(rates: &RateMeter) -> f64 {
     rates.sent_bps().max(rates.acked_bps())
 }

@@ -1,21 +1,22 @@
 //! `SCReAM` version 1: a self-clocked window with a delay target of 100 ms, and an encoder rate that climbs slowly.
 //!
 //! Source: RFC 8298 as coded in EricssonResearch/scream@c3370fd (June 2017), `code/ScreamTx.cpp`, the library that
-//! Pantheon measured. The window grows by what is acknowledged in fast start, by `mss / cwnd` of it times the distance
-//! to the delay target afterwards, and shrinks above the target; a trend of the delay (lag-one correlation of its last
-//! second) ends fast start, and what was really in flight in the last five seconds bounds it. The encoder's rate
-//! follows separately, every 200 ms, at no more than `ramp_up_kbps_per_s`.
+//! Pantheon measured. In fast start the window grows by the acknowledged bytes. Afterwards it grows by `mss / cwnd` of
+//! them times the distance to the delay target, and shrinks above the target. A trend of the delay (lag-one correlation
+//! of its last second) ends fast start. The maximum flight of the last five seconds bounds the window. The encoder's
+//! rate follows separately, every 200 ms, at no more than `ramp_up_kbps_per_s`.
 //!
-//! How its events map onto the transport's:
-//! - reports, at most one per 5 ms, are the ACKs; arrival and departure times count in whole ms as on its wire;
-//! - a packet is lost 20 ms (of sending time) behind the newest acknowledged one: the transport decides, and lost bytes
-//!   count as acknowledged when it does;
-//! - the queue of packets that wait too long is not cleared: the encoder skips frames instead (`skip_queue_ms`);
-//! - the 200 ms without a packet that open the window are the controller's timer;
-//! - "bytes in flight" of the last seconds are taken after sending (high) and after reports (low).
+//! Mapping of its events to the transport's:
 //!
-//! Expected: with Pantheon's arguments a constant 200 kbit/s whatever the path; with the intended ones about 5.5 Mbit/s
-//! after 30 s.
+//! - Reports, at most one per 5 ms, are the ACKs; arrival and departure times count in whole ms as on its wire.
+//! - A packet is lost 20 ms (of sending time) behind the newest acknowledged one. The transport decides, and lost bytes
+//!   then count as acknowledged.
+//! - The queue of packets that wait too long is not cleared: the encoder skips frames instead (`skip_queue_ms`).
+//! - The 200 ms without a packet that open the window are the controller's timer.
+//! - "Bytes in flight" of the last seconds are taken after sending (high) and after reports (low).
+//!
+//! Expected: with Pantheon's arguments a constant 200 kbit/s on any path; with the intended ones about 5.5 Mbit/s after
+//! 30 s.
 
 mod delay;
 mod media;
@@ -34,18 +35,18 @@ use reports::Reports;
 use units::{Rate, Span, Time};
 use window::{Round, Window};
 
-/// Without a packet for this long the window opens for one.
+/// Time without a packet after which the window opens for one.
 const SEND_TIMEOUT: Span = Span::from_ms(200);
-/// Smallest rate the pacing is computed from, bit/s (`kMinimumBandwidth`).
+/// Minimum rate that the pacing is computed from, bit/s (`kMinimumBandwidth`).
 const LEAST_BANDWIDTH_BPS: f64 = 5000.0;
-/// Share of the delay target from which on packets are paced.
+/// Fraction of the delay target from which on packets are paced.
 const PACED_FROM: f64 = 0.1;
-/// Smallest RTT that is computed with.
+/// Minimum RTT in computations.
 const LEAST_RTT: Span = Span::from_ms(1);
-/// Bitrate an encoder of Pantheon's makes of the library's loss signal, bit/s.
+/// Bitrate of an encoder of Pantheon's after the library's loss signal, bit/s.
 const REPAIR_BPS: u64 = 1000;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "scream-v1",
     summary: "SCReAM version 1 for live encoders (RFC 8298 as coded in 2017)",
@@ -137,11 +138,12 @@ pub(crate) const ENTRY: Entry = Entry {
 #[derive(Debug)]
 struct ScreamV1 {
     pacing_headroom: f64,
-    /// Bytes of a full packet: the library's own start at two segments of 100 bytes lets one leave all the same.
+    /// Bytes of a full packet. The library starts at two segments of 100 bytes, but a full packet may leave
+    /// nevertheless.
     packet_bytes: u64,
     has_repair_quirk: bool,
     sends_one_per_event: bool,
-    /// A packet has left since the last frame or report.
+    /// True if a packet has left since the last frame or report.
     has_sent: bool,
     window: Window,
     delay: DelayTrend,
@@ -149,20 +151,20 @@ struct ScreamV1 {
     media: MediaRate,
     rtt: SmoothedRtt,
     in_flight: u64,
-    /// `None` while packets leave unpaced.
+    /// Pacing rate; `None` while packets leave unpaced.
     pacing: Option<Rate>,
     last_sent: Option<Time>,
-    /// The window is open for one packet after a pause.
+    /// True if the window is open for one packet after a pause.
     opened: bool,
-    /// Losses wait for the next report.
+    /// True if losses wait for the next report.
     loss_pending: bool,
     lost_bytes: u64,
     last_loss_event: Option<Time>,
-    /// The next frame is to be a nearly empty one.
+    /// True if the next frame must be nearly empty.
     repair: bool,
 }
 
-/// Two smoothing stages: per report, and once per round trip.
+/// RTT with two smoothing stages: per report, and once per round trip.
 #[derive(Clone, Copy, Debug, Default)]
 struct SmoothedRtt {
     short: Span,
@@ -213,7 +215,7 @@ impl ScreamV1 {
         }
     }
 
-    /// Whether losses reported since the last event make a new one: at most one per smoothed RTT.
+    /// Returns true if losses reported since the last event form a new event: at most one per smoothed RTT.
     fn take_loss_event(&mut self, now: Time) -> bool {
         let is_event = core::mem::take(&mut self.loss_pending)
             && self.last_loss_event.is_none_or(|at| now - at > self.rtt.get());
@@ -253,7 +255,7 @@ impl Controller for ScreamV1 {
         self.has_sent = false;
         let Some(newest) = ack.packets.last() else { return };
         self.in_flight = ack.in_flight_bytes;
-        // Its wire carries whole milliseconds.
+        // The wire format carries whole milliseconds.
         let ms = |time: Time| (time.as_ns() / 1_000_000) as i64;
         let one_way_ms = ms(newest.received_at) - ms(newest.sent_at);
         self.rtt.add(ack.now, ack.now - newest.sent_at);

@@ -4,11 +4,11 @@ use units::{Span, Time};
 
 /// Length of one entry (`kRateUpdateInterval`).
 const INTERVAL: Span = Span::from_ms(50);
-/// The same below [`SLOW_BPS`].
+/// Length of one entry below [`SLOW_BPS`].
 const SLOW_INTERVAL: Span = Span::from_ms(100);
 /// Acknowledged rate below which entries are longer, bit/s.
 const SLOW_BPS: f64 = 50e3;
-/// Entries averaged.
+/// Number of entries that are averaged.
 const ENTRIES: usize = 4;
 
 /// Bytes of the present entry and rates of the last ones.
@@ -27,7 +27,7 @@ impl Meter {
     }
 }
 
-/// The three rates of a flow.
+/// Sent, acknowledged and encoded rates of a flow.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct RateMeter {
     began: Time,
@@ -75,17 +75,17 @@ impl RateMeter {
         true
     }
 
-    /// bit/s.
+    /// Returns the sent rate, bit/s.
     pub(crate) const fn sent_bps(&self) -> f64 {
         self.sent.average
     }
 
-    /// bit/s.
+    /// Returns the acknowledged rate, bit/s.
     pub(crate) const fn acked_bps(&self) -> f64 {
         self.acked.average
     }
 
-    /// bit/s.
+    /// Returns the encoded rate, bit/s.
     pub(crate) const fn encoded_bps(&self) -> f64 {
         self.encoded.average
     }

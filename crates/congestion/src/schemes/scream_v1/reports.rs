@@ -1,12 +1,12 @@
-//! The receiver's half: a report for what arrived, at most one per 5 ms.
+//! Receiver-side half: reports of arrivals, at most one per 5 ms.
 
 use crate::{Arrived, ReceiverHalf};
 use units::{Span, Time};
 
-/// Least time between two reports.
+/// Minimum time between two reports.
 const SPACING: Span = Span::from_ms(5);
 
-/// When to report; what arrived is in the ACK itself.
+/// Schedule of the reports; the ACK itself contains the arrivals.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reports {
     reported_at: Option<Time>,

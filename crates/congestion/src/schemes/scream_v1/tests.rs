@@ -1,4 +1,4 @@
-//! Window and bitrate against hand-computed values.
+//! Tests of window and bitrate against hand-computed values.
 
 use super::*;
 use crate::testing::{Driver, MSS_BYTES};
@@ -13,7 +13,7 @@ fn driver(settings: &[(&str, &str)]) -> Driver {
     driver
 }
 
-/// One frame of `bytes`, all of it sent and acknowledged 40 ms later.
+/// Sends one frame of `bytes`, and acknowledges all of it 40 ms later.
 fn frame(driver: &mut Driver, bytes: u64) {
     driver.controller.on_frame(&Frame {
         now: driver.now,
@@ -31,7 +31,7 @@ fn frame(driver: &mut Driver, bytes: u64) {
     driver.ack(packets);
 }
 
-/// Frames of the bitrate asked for, 25 per second.
+/// Sends frames of the requested bitrate, 25 per second.
 fn stream(driver: &mut Driver, seconds: u64) {
     for _ in 0..25 * seconds {
         let rate = driver.control().media_rate.unwrap();
@@ -46,7 +46,7 @@ fn the_window_starts_at_two_packets_and_one_more_while_the_delay_is_short() {
     assert_eq!(driver.control().window_bytes, 3 * u64::from(MSS_BYTES));
     assert_eq!(driver.control().pacing, None);
     driver.ack(1);
-    // Fast start at a rate that is not yet known: two packets more.
+    // Fast start at an unknown rate adds two packets.
     assert_eq!(driver.field("cwnd"), 4.0 * MSS);
 }
 
@@ -96,7 +96,7 @@ fn above_the_delay_target_the_window_shrinks_and_packets_are_paced() {
     assert!(after < 0.6 * before, "{before} {after}");
     let control = driver.control();
     assert_eq!(control.window_bytes, after as u64, "no packet more above the target");
-    // 1.5 times the window per RTT, as of the last 50 ms slot.
+    // Pacing is 1.5 times the window per RTT, measured in the last 50 ms slot.
     let pacing = control.pacing.unwrap().bps() as f64;
     assert!((1.0..1.1).contains(&(pacing / (1.5 * after * 8.0 / 0.1))), "{pacing}");
 }
@@ -114,7 +114,7 @@ fn with_the_arguments_of_pantheon_the_rate_is_constant() {
 #[test]
 fn with_the_intended_arguments_the_rate_climbs_200_kbit_per_second() {
     let mut driver = driver(&[("max_rtp_queue_delay_ms", "500"), ("tx_queue_size_factor", "0.3")]);
-    // 50 % per second up to 400 kbit/s (4 to 5 s), then 200 kbit/s per second.
+    // The rate grows by 50 % per second up to 400 kbit/s (4 to 5 s), then by 200 kbit/s per second.
     stream(&mut driver, 10);
     let at_ten = driver.field("target_rate");
     assert!((1.2..1.8).contains(&at_ten), "{at_ten}");

@@ -1,38 +1,38 @@
-//! The congestion window.
+//! Congestion window.
 
 use crate::{Parameters, Sent};
 use units::{Span, Time};
 
 /// Segment size before the first packet, bytes (`kInitMss`).
 const INITIAL_MSS: f64 = 100.0;
-/// Smallest window, segments.
+/// Minimum window, segments.
 const MIN_SEGMENTS: f64 = 2.0;
-/// Rate from which on growth is bounded by it, bit/s.
+/// Rate from which on the rate bounds growth, bit/s.
 const SLOW_BPS: f64 = 100e3;
-/// Growth per report is at most what this multiple of the rate carries since the last one.
+/// Maximum growth per report, as a multiple of the bytes that the rate carries since the last report.
 const GROWTH_HEADROOM: f64 = 1.25;
 /// Trend of the delay that ends fast start and counts as congestion.
 const CONGESTED_TREND: f64 = 0.2;
-/// Fast start grows only while in-flight bytes times this exceed the window.
+/// Factor of fast start: it grows only while in-flight bytes times this exceed the window.
 const FAST_START_USE: f64 = 1.5;
-/// The same for later growth.
+/// Factor of later growth: it happens only while in-flight bytes times this exceed the window.
 const GROWTH_USE: f64 = 1.2;
-/// The window is at most this multiple of what was in flight (`kMaxBytesInFlightHeadRoom`).
+/// Maximum window, as a multiple of the maximum flight (`kMaxBytesInFlightHeadRoom`).
 const IN_FLIGHT_HEADROOM: f64 = 1.1;
 /// Bytes from which on that bound holds.
 const IN_FLIGHT_BOUND_FROM: f64 = 5000.0;
 /// Length of one entry of the in-flight history (`kBytesInFlightHistInterval`).
 const HISTORY_SLOT: Span = Span::from_secs(1);
-/// Entries of the in-flight history.
+/// Number of entries of the in-flight history.
 const HISTORY_SLOTS: usize = 5;
 /// Time without congestion after which fast start resumes.
 const FAST_START_AGAIN: Span = Span::from_secs(5);
-/// RTT below which the window keeps up with the rate.
+/// RTT below which the window follows the rate.
 const SHORT_RTT: Span = Span::from_ms(10);
-/// Trend below which it does.
+/// Trend below which the window follows the rate.
 const SHORT_RTT_TREND: f64 = 0.1;
 
-/// What one report says.
+/// Contents of one report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Round {
     pub(crate) now: Time,
@@ -40,17 +40,17 @@ pub(crate) struct Round {
     pub(crate) newly_acked: f64,
     /// Bytes still in flight.
     pub(crate) in_flight: f64,
-    /// Queueing delay, seconds.
+    /// Queueing delay, s.
     pub(crate) delay: f64,
     pub(crate) trend: f64,
     pub(crate) srtt: Span,
     pub(crate) sent_bps: f64,
-    /// The larger of sent and acknowledged rate.
+    /// Larger one of sent and acknowledged rate, bit/s.
     pub(crate) rate_bps: f64,
     pub(crate) loss_event: bool,
 }
 
-/// Largest values of the last five seconds and the present one.
+/// Maxima of the last five seconds, and the present maximum.
 #[derive(Clone, Copy, Debug, Default)]
 struct History {
     slots: [f64; HISTORY_SLOTS],
@@ -80,9 +80,9 @@ pub(crate) struct Window {
     fast_start: bool,
     congested_at: Time,
     reported_at: Time,
-    /// In flight after sending.
+    /// Maximum flight after sending.
     high: History,
-    /// In flight after reports.
+    /// Maximum flight after reports.
     low: History,
     slot_began: Time,
     slot: usize,
@@ -107,7 +107,7 @@ impl Window {
         }
     }
 
-    /// The largest packet so far is the segment size.
+    /// Takes the largest packet so far as the segment size.
     pub(crate) fn on_sent(&mut self, sent: &Sent) {
         self.mss = self.mss.max(f64::from(sent.bytes));
         self.bytes = self.bytes.max(self.least());
@@ -118,7 +118,7 @@ impl Window {
         MIN_SEGMENTS * self.mss
     }
 
-    /// Takes a report. Returns the share of the window that was taken away for delay at a low rate.
+    /// Handles a report. Returns the fraction of the window that was removed for delay at a low rate.
     pub(crate) fn on_report(&mut self, round: &Round) -> f64 {
         self.note_in_flight(round);
         let elapsed = (round.now - self.reported_at).as_secs_f64();
@@ -170,7 +170,7 @@ impl Window {
         }
     }
 
-    /// Keeps the window near what was really in flight.
+    /// Keeps the window near the maximum flight.
     fn bound(&mut self, round: &Round) {
         let in_flight =
             (self.high.max() * (1.0 - round.trend) + self.low.max() * round.trend) * IN_FLIGHT_HEADROOM;

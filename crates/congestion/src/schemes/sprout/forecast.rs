@@ -1,23 +1,23 @@
-//! How many packets will arrive within the next ticks, with what confidence.
+//! Forecasts: numbers of packets that will arrive within the next ticks, with a given confidence.
 //!
-//! Source: keithw/sprout@366e35c, `src/sprout/process.cc` and `receiver.cc`. For each rate now, the distribution of
-//! arrivals within 1 to 8 ticks is worked out once per process; a forecast then weighs these by what is known about the
-//! rate.
+//! Source: keithw/sprout@366e35c, `src/sprout/process.cc` and `receiver.cc`. For each present rate, the distribution of
+//! arrivals within 1 to 8 ticks is computed once per process. A forecast then weighs these distributions by the
+//! posterior of the rate.
 
 use super::model::{
     BINS, Motion, Posterior, Probabilities, TICK_S, Transition, log_poisson, middle, normalise,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Ticks a forecast looks ahead.
+/// Number of ticks that a forecast covers.
 pub(super) const TICKS: usize = 8;
-/// Arrivals in one tick are 0 to 29; what is above is dropped, not added to 29.
+/// Number of counts per tick, 0 to 29; probabilities above are dropped, not added to 29.
 const COUNTS_PER_TICK: usize = 30;
 
 /// Packets that will have arrived by the end of each tick.
 pub(super) type Counts = [u8; TICKS];
 
-/// Everything that only depends on how rates move.
+/// Tables that depend only on the motion of rates.
 #[derive(Debug)]
 pub(super) struct Tables {
     motion: Motion,
@@ -26,11 +26,11 @@ pub(super) struct Tables {
     arrivals: [Vec<f64>; TICKS],
 }
 
-/// The tables made so far in this process: they depend on nothing but their key.
+/// Tables made so far in this process: they depend only on their motion.
 static MADE: Mutex<Vec<Arc<Tables>>> = Mutex::new(Vec::new());
 
 impl Tables {
-    /// The tables for `motion`, made once per process.
+    /// Returns the tables for `motion`, made once per process.
     pub(super) fn get(motion: Motion) -> Arc<Self> {
         let mut made = MADE.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(tables) = made.iter().find(|tables| tables.motion == motion) {
@@ -63,12 +63,13 @@ impl Tables {
         Self { motion, transition: Arc::new(transition), arrivals }
     }
 
-    /// A link of which nothing is known.
+    /// Returns the posterior of an unknown link.
     pub(super) fn posterior(&self) -> Posterior {
         Posterior::new(Arc::clone(&self.transition))
     }
 
-    /// The most packets that arrive with probability `1 - quantile` at least, after each tick.
+    /// Returns the maximum numbers of packets that arrive with a probability of at least `1 - quantile`, after each
+    /// tick.
     pub(super) fn forecast(&self, posterior: &Posterior, quantile: f64) -> Counts {
         core::array::from_fn(|tick| {
             let table = &self.arrivals[tick];
@@ -87,7 +88,7 @@ impl Tables {
     }
 }
 
-/// Entries of the distribution after tick `tick` (from 0).
+/// Returns the number of entries of the distribution after tick `tick` (from 0).
 const fn length(tick: usize) -> usize {
     COUNTS_PER_TICK + tick * (COUNTS_PER_TICK - 1)
 }
@@ -121,7 +122,7 @@ mod tests {
 
     const MOTION: Motion = Motion { sigma: 200.0, outage_escape: 1.0 };
 
-    /// Sum over the arrivals of one starting bin.
+    /// Returns the sum over the arrivals of one starting bin.
     fn sum(tick: usize, start: usize) -> f64 {
         Tables::get(MOTION).arrivals[tick].iter().skip(start).step_by(BINS).sum()
     }

@@ -1,4 +1,4 @@
-//! The arriving direction: what has come, what is known about the link, what to expect of it.
+//! Arriving direction: the packets received, the posterior of the link, and the forecast.
 //!
 //! Source: keithw/sprout@366e35c, `src/sprout/receiver.cc`.
 
@@ -10,36 +10,36 @@ use std::sync::Arc;
 
 /// Length of a tick, ms.
 pub(super) const TICK_MS: u64 = 20;
-/// Arrivals count in units of this many bytes.
+/// Unit in which arrivals count, bytes.
 const UNIT_BYTES: f64 = 1400.0;
-/// Ticks by which the program's model has moved, without evidence, when a connection begins: its clock starts at 1000 ms and
-/// the model at 0.
+/// Ticks by which the program's model has moved, without evidence, when a connection begins: its clock starts at 1000
+/// ms and the model at 0.
 const START_TICKS: usize = 49;
-/// After this many ticks without arrivals nothing changes any more: longer silences are cut to it.
+/// Maximum silence that is evaluated, ticks; after it nothing changes any more.
 const LONGEST_SILENCE_TICKS: u64 = 500;
 
-/// One direction of a connection, at its receiving end. Times are ms.
+/// Direction of a connection at its receiving end. Times are ms.
 #[derive(Debug)]
 pub(super) struct Inbound {
     tables: Arc<Tables>,
     posterior: Posterior,
     quantile: f64,
-    /// Silence to expect after a packet that ends a flight.
+    /// Expected silence after a packet that ends a flight.
     heartbeat: u64,
-    /// Ticks up to here are evaluated; `None` before the first packet.
+    /// End of the evaluated ticks; `None` before the first packet.
     evaluated: Option<u64>,
-    /// Before this, silence was announced and is no evidence.
+    /// End of the announced silence; until then silence is no evidence.
     silence_until: u64,
-    /// Packets of the tick so far.
+    /// Packets of the present tick.
     arrived: f64,
-    /// Everything below this sequence number is received or lost.
+    /// Sequence number below which everything is received or lost.
     settled: u64,
     /// Sequence number and bytes of packets from `settled` on, in order.
     received: VecDeque<(u64, u64)>,
     /// Newest sequence number, to complete the shortened ones on the wire.
     newest: u64,
     counts: Counts,
-    /// What `counts` was worked out for.
+    /// Tick for which `counts` was computed.
     counts_of: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ impl Inbound {
         &self.posterior
     }
 
-    /// The latest forecast as it stands.
+    /// Returns the latest forecast without an update.
     pub(super) const fn counts(&self) -> &Counts {
         &self.counts
     }
@@ -89,7 +89,7 @@ impl Inbound {
         self.evaluated = Some(evaluated);
     }
 
-    /// A packet arrived.
+    /// Handles a packet that arrived.
     pub(super) fn on_packet(&mut self, now: u64, header: &Header) {
         if self.evaluated.is_none() {
             (self.evaluated, self.silence_until) = (Some(now), now);
@@ -120,7 +120,7 @@ impl Inbound {
         }
     }
 
-    /// The forecast now, and the tick it belongs to; `None` before the first packet.
+    /// Returns the present forecast with its tick; `None` before the first packet.
     pub(super) fn forecast(&mut self, now: u64) -> Option<(u64, Forecast)> {
         self.advance(now);
         let tick = self.evaluated?;
@@ -133,7 +133,7 @@ impl Inbound {
     }
 }
 
-/// Arrivals as a whole number: rounded, but something is never nothing.
+/// Rounds arrivals to a whole number; a part of a packet counts as one.
 fn whole_packets(arrived: f64) -> u32 {
     if arrived > 0.0 && arrived < 1.0 { 1 } else { (arrived + 0.5) as u32 }
 }
@@ -151,7 +151,7 @@ mod tests {
         Header { sequence: sequence.into(), ends_flight, data_bytes: 1400, ..Header::default() }
     }
 
-    /// Five packets per tick for a second, then silence.
+    /// Receives five packets per tick for a second, then silence; returns the mean rate after the silence.
     fn after_silence(announced: bool, silence: u64) -> f64 {
         let mut inbound = inbound();
         for number in 0..250 {
@@ -164,7 +164,7 @@ mod tests {
     #[test]
     fn announced_silence_is_no_evidence() {
         let before = after_silence(true, 0);
-        // The tick that was under way saw four packets.
+        // The unfinished tick had four packets.
         assert!((0.95..1.0).contains(&(after_silence(true, 50) / before)));
         assert!(after_silence(false, 50) < 0.8 * before);
         assert!(after_silence(true, 200) < 0.2 * before);
@@ -191,7 +191,7 @@ mod tests {
         // A packet sent 10 ms later settles everything before it.
         inbound.on_packet(0, &packet(4356, true));
         assert_eq!(settled(&mut inbound, 4356), 4356 + 1402);
-        // The missing one comes after all: it is settled already.
+        // The missing packet arrives after all: it is settled already.
         inbound.on_packet(0, &Header { throwaway_bytes: 1452, ..packet(1452, false) });
         assert_eq!(settled(&mut inbound, 4356), 4356 + 1402);
     }

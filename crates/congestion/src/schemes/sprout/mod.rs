@@ -1,22 +1,26 @@
-//! Sprout: the receiver forecasts what the link will deliver, the sender fills the next 100 ms of it.
+//! Sprout: the receiver forecasts the link's deliveries, and the sender fills the next 100 ms of them.
 //!
-//! Source: Winstein, Sivaraman and Balakrishnan, NSDI 2013, as its program `sproutbt2` does it and Pantheon ran it
-//! (keithw/sprout@366e35c, with StanfordSNR/pantheon@23e738c, `src/wrappers/patches/sprout.patch`). Read the link's model
-//! (`model.rs`), forecasts (`forecast.rs`), the arriving and the leaving direction (`inbound.rs`, `outbound.rs`), one
-//! end (`peer.rs`), what is said (`wire.rs`), and the two ends: the data's sender here, its receiver in `receiver.rs`.
+//! Source: Winstein, Sivaraman and Balakrishnan, NSDI 2013, as in its program `sproutbt2`, which Pantheon ran
+//! (keithw/sprout@366e35c, with StanfordSNR/pantheon@23e738c, `src/wrappers/patches/sprout.patch`). Read the link's
+//! model (`model.rs`), forecasts (`forecast.rs`), the arriving and the leaving direction (`inbound.rs`, `outbound.rs`),
+//! one end (`peer.rs`), and the wire format (`wire.rs`). The data's sender is in this file, its receiver in
+//! `receiver.rs`.
 //!
-//! Both ends are the same, except that the program's receiver sends no data since 2013 (`src/examples/sproutbt2.cc`): a
-//! heartbeat every 20 ms has its forecast. With `feedback_only` off, as in the paper, the receiver fills the return path
-//! with a flow of its own, whose packets are the ACKs. The sender forecasts the return path in either case. Clocks count
-//! whole milliseconds.
+//! Both ends are equal, except that the program's receiver sends no data since 2013 (`src/examples/sproutbt2.cc`): a
+//! heartbeat every 20 ms has its forecast. With `feedback_only` off, as in the paper, the receiver fills the return
+//! path with its own flow, whose packets are the ACKs. The sender forecasts the return path in either case. Clocks
+//! count whole milliseconds.
 //!
-//! Deviations from the program: the last packet of a flight, which is shorter than the others, is sent as filler; a
-//! flight that the application cuts short is ended by a heartbeat 10 ms later; forecasts of data packets travel in the
-//! header, whose size is constant; silences longer than 10 s are evaluated as 10 s.
+//! Deviations from the program:
 //!
-//! Expected (`docs/evidence/derivations.md`, Sprout): at most about 121 kB per RTT and tick: 33 Mbit/s at an RTT of 10 ms, 9.4
-//! at 80 ms; below the ceiling a one-way delay of 40 to 60 ms above the path's at the 95th percentile. Loss only makes
-//! the link look slower.
+//! - The last packet of a flight, which is shorter than the others, is sent as filler.
+//! - If the application cuts a flight short, a heartbeat ends it 10 ms later.
+//! - Forecasts of data packets travel in the header, whose size is constant.
+//! - Silences longer than 10 s are evaluated as 10 s.
+//!
+//! Expected (`docs/evidence/derivations.md`, Sprout): at most about 121 kB per RTT and tick: 33 Mbit/s at an RTT of 10
+//! ms, 9.4 at 80 ms. Below this ceiling the one-way delay is 40 to 60 ms above the path's at the 95th percentile. Loss
+//! only makes the link look slower.
 
 mod forecast;
 mod inbound;
@@ -36,7 +40,7 @@ use peer::{End, Peer, ms};
 use units::Time;
 use wire::Header;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "sprout",
     summary: "Sprout (NSDI 2013, sproutbt2): fills what a forecast at 95 % confidence promises for the next 100 ms",
@@ -77,13 +81,13 @@ pub(crate) const ENTRY: Entry = Entry {
     build: Build::Function(|parameters, start| Box::new(Sprout::new(parameters, start))),
 };
 
-/// The data's sender.
+/// Sender of the data.
 #[derive(Debug)]
 struct Sprout {
     peer: Peer,
     packet_bytes: u64,
     in_flight_bytes: u64,
-    /// What the packet sent last says.
+    /// Header of the packet sent last.
     header: Header,
 }
 

@@ -1,11 +1,12 @@
-//! The link model: a rate that wanders like Brownian motion and now and then stops, seen through Poisson arrivals.
+//! Link model: a rate that moves like Brownian motion and sometimes stops, observed through Poisson arrivals.
 //!
-//! Source: keithw/sprout@366e35c, `src/sprout/receiver.hh` and `process.cc`. The bins' odd edges (bin 0 stands for rate
-//! 0 and reaches down without end, one bin more than intervals, a band of five deviations) are the published program's.
+//! Source: keithw/sprout@366e35c, `src/sprout/receiver.hh` and `process.cc`. The odd edges of the bins are the
+//! published program's: bin 0 stands for rate 0 and reaches down without end, there is one bin more than intervals, and
+//! a band covers five deviations.
 
 use std::sync::Arc;
 
-/// Stored bins: one more than there are intervals.
+/// Number of stored bins: one more than intervals.
 pub(super) const BINS: usize = 257;
 /// Top of the grid, packets/s.
 const MAX_RATE: f64 = 1000.0;
@@ -13,9 +14,9 @@ const MAX_RATE: f64 = 1000.0;
 const BIN_WIDTH: f64 = MAX_RATE / 256.0;
 /// Length of a tick, s.
 pub(super) const TICK_S: f64 = 0.02;
-/// Deviations to each side that one tick's step is followed for.
+/// Number of deviations to each side for which one tick's step is followed.
 const BAND_DEVIATIONS: f64 = 5.0;
-/// The normal distribution is read from this many samples over twice `CDF_REACH`, the one below counts.
+/// Sampling of the normal distribution: this number of samples over twice `CDF_REACH`; the sample below counts.
 const CDF_SAMPLES: f64 = 32768.0;
 const CDF_REACH: f64 = 1000.0;
 /// Edge of the grid's outermost bins, packets/s.
@@ -24,7 +25,7 @@ const BEYOND: f64 = 1e6;
 /// Probability per bin.
 pub(super) type Probabilities = [f64; BINS];
 
-/// How rates move.
+/// Motion of rates.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) struct Motion {
     /// Deviation of the rate after one second, packets/s.
@@ -33,7 +34,7 @@ pub(super) struct Motion {
     pub(super) outage_escape: f64,
 }
 
-/// Middle of a bin, packets/s.
+/// Returns the middle of a bin, packets/s.
 pub(super) fn middle(bin: usize) -> f64 {
     if bin == 0 { 0.0 } else { (bin as f64 + 0.5) * BIN_WIDTH }
 }
@@ -46,12 +47,12 @@ fn ceiling(bin: usize) -> f64 {
     if bin == BINS - 1 { BEYOND } else { (bin + 1) as f64 * BIN_WIDTH }
 }
 
-/// The bin of a rate.
+/// Returns the bin of a rate.
 fn bin(rate: f64) -> usize {
     (rate / BIN_WIDTH).clamp(0.0, (BINS - 1) as f64) as usize
 }
 
-/// The probability that a normal variable of this deviation is below `x`.
+/// Returns the probability that a normal variable of this deviation is below `x`.
 fn normal_cdf(x: f64, deviation: f64) -> f64 {
     let spacing = 2.0 * CDF_REACH / CDF_SAMPLES;
     let sample = ((x + CDF_REACH) / spacing).floor().clamp(0.0, CDF_SAMPLES);
@@ -59,7 +60,7 @@ fn normal_cdf(x: f64, deviation: f64) -> f64 {
     0.5 * libm::erfc(-at / (deviation * core::f64::consts::SQRT_2))
 }
 
-/// What one tick makes of every rate: the bins one can come to and how likely, without the improbable rest.
+/// Effect of one tick on every rate: the reachable bins with their probabilities, without improbable ones.
 #[derive(Debug)]
 pub(super) struct Transition {
     /// First bin of each row, and the row.
@@ -87,7 +88,7 @@ impl Transition {
         Self { rows: (0..BINS).map(row).collect() }
     }
 
-    /// One tick passes.
+    /// Advances `probabilities` by one tick.
     pub(super) fn evolve(&self, probabilities: &mut Probabilities) {
         let mut after = [0.0; BINS];
         for ((first, row), before) in self.rows.iter().zip(probabilities.iter()) {
@@ -102,7 +103,7 @@ impl Transition {
     }
 }
 
-/// Scales to a sum of 1.
+/// Scales the probabilities to a sum of 1.
 pub(super) fn normalise(probabilities: &mut Probabilities) {
     let sum: f64 = probabilities.iter().sum();
     for probability in probabilities {
@@ -110,7 +111,7 @@ pub(super) fn normalise(probabilities: &mut Probabilities) {
     }
 }
 
-/// Logarithm of the probability of `count` arrivals at a mean of `mean`.
+/// Returns the logarithm of the probability of `count` arrivals at a mean of `mean`.
 pub(super) fn log_poisson(count: u32, mean: f64) -> f64 {
     if mean == 0.0 {
         return if count == 0 { 0.0 } else { f64::NEG_INFINITY };
@@ -119,7 +120,7 @@ pub(super) fn log_poisson(count: u32, mean: f64) -> f64 {
     count * libm::log(mean) - mean - libm::lgamma(count + 1.0)
 }
 
-/// What is known about the link's rate.
+/// Posterior distribution of the link's rate.
 #[derive(Clone, Debug)]
 pub(super) struct Posterior {
     transition: Arc<Transition>,
@@ -127,12 +128,12 @@ pub(super) struct Posterior {
 }
 
 impl Posterior {
-    /// Every rate is as likely as any other.
+    /// Returns a posterior with equal probabilities of all rates.
     pub(super) fn new(transition: Arc<Transition>) -> Self {
         Self { transition, probabilities: [1.0 / BINS as f64; BINS] }
     }
 
-    /// A tick passes in which `arrivals` packets came; `None` says nothing about the link.
+    /// Advances by a tick in which `arrivals` packets came; `None` is no evidence.
     pub(super) fn tick(&mut self, arrivals: Option<u32>) {
         self.transition.evolve(&mut self.probabilities);
         if let Some(arrivals) = arrivals {
@@ -141,7 +142,8 @@ impl Posterior {
         normalise(&mut self.probabilities);
     }
 
-    /// Likelihoods count relative to the largest one, or those of very many arrivals would all be 0.
+    /// Weighs the rates by the likelihood of `arrivals`. Likelihoods are relative to the largest one; otherwise those
+    /// of very many arrivals would all be 0.
     fn observe(&mut self, arrivals: u32) {
         let mut logs = [f64::NEG_INFINITY; BINS];
         let mut largest = f64::NEG_INFINITY;
@@ -158,12 +160,12 @@ impl Posterior {
         &self.probabilities
     }
 
-    /// Expected rate, packets/s.
+    /// Returns the expected rate, packets/s.
     pub(super) fn mean(&self) -> f64 {
         self.probabilities.iter().enumerate().map(|(bin, probability)| middle(bin) * probability).sum()
     }
 
-    /// Probability of an outage.
+    /// Returns the probability of an outage.
     pub(super) const fn outage(&self) -> f64 {
         self.probabilities[0]
     }

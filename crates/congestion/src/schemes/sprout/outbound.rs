@@ -1,32 +1,32 @@
-//! The leaving direction: how much may be sent so that it leaves the queue within the time allowed.
+//! Leaving direction: the bytes that may be sent so that they leave the queue within the allowed time.
 //!
-//! Source: keithw/sprout@366e35c, `src/network/sproutconn.cc`. The queue at the bottleneck is estimated from what was
-//! sent and what the other end has settled, and drains by the forecast. Two quirks of the program are part of it:
-//! forecasts are cumulative but are taken off the queue once for each tick, and the window begins after the present
-//! tick.
+//! Source: keithw/sprout@366e35c, `src/network/sproutconn.cc`. The queue at the bottleneck is estimated from the sent
+//! bytes and the bytes that the peer has settled; it drains by the forecast. Two quirks of the program are kept.
+//! Forecasts are cumulative but are subtracted from the queue once for each tick, and the window begins after the
+//! present tick.
 
 use super::forecast::{Counts, TICKS};
 use super::inbound::TICK_MS;
 use super::wire::{Forecast, Header};
 use std::collections::VecDeque;
 
-/// Each packet takes this much of the byte sequence besides its body.
+/// Bytes of the sequence that each packet takes besides its body.
 const SEQUENCE_OVERHEAD_BYTES: u64 = 50;
 
-/// One direction of a connection, at its sending end. Times are ms.
+/// Direction of a connection at its sending end. Times are ms.
 #[derive(Debug)]
 pub(super) struct Outbound {
-    /// Bytes of the packets that forecasts count: the receiving end counts in 1400, whatever this is.
+    /// Bytes of the packets that forecasts count. The receiving end always counts in 1400 bytes.
     packet_bytes: u64,
-    /// Ticks from now to the tick by the end of which the queue is to be empty.
+    /// Number of ticks from now until the end of the tick by which the queue must be empty.
     lookahead: usize,
-    /// Packets overtake each other by less than this, ms.
+    /// Maximum time by which packets overtake each other, ms.
     reorder: u64,
     next_sequence: u64,
     counts: Counts,
-    /// When the forecast in force arrived; `None`: it is as old as can be.
+    /// Arrival time of the forecast in force; `None` for the maximum age.
     forecast_at: Option<u64>,
-    /// Ticks of the forecast that have passed.
+    /// Number of ticks of the forecast that have passed.
     tick: usize,
     queue_bytes: u64,
     /// Packets that may still be overtaken: sequence number and time.
@@ -34,8 +34,9 @@ pub(super) struct Outbound {
 }
 
 impl Outbound {
-    /// `counts` is the forecast for a link of which nothing is known yet. It has expired when the connection begins: the
-    /// program counts its age from the clock's zero, so it begins with heartbeats.
+    /// Returns the state of a new connection; `counts` is the forecast for an unknown link. This forecast has expired
+    /// when the connection begins, because the program counts its age from the clock's zero. So the connection begins
+    /// with heartbeats.
     pub(super) fn new(counts: Counts, packet_bytes: u64, lookahead: usize, reorder: u64) -> Self {
         Self {
             packet_bytes,
@@ -50,7 +51,7 @@ impl Outbound {
         }
     }
 
-    /// The tick of the forecast at `now`, and the queue estimated for then.
+    /// Returns the tick of the forecast at `now`, and the estimated queue at that time.
     fn at(&self, now: u64) -> (usize, u64) {
         let passed = self.forecast_at.map_or(u64::MAX, |at| now.saturating_sub(at) / TICK_MS);
         let tick = passed.min(TICKS as u64 - 1) as usize;
@@ -59,7 +60,7 @@ impl Outbound {
         (tick.max(self.tick), passed.iter().fold(self.queue_bytes, drained))
     }
 
-    /// Bytes that may be sent at `now`.
+    /// Returns the bytes that may be sent at `now`.
     pub(super) fn window(&self, now: u64) -> u64 {
         let (tick, queue_bytes) = self.at(now);
         let horizon = (tick + self.lookahead).min(TICKS - 1);
@@ -67,7 +68,7 @@ impl Outbound {
         (u64::from(packets) * self.packet_bytes).saturating_sub(queue_bytes)
     }
 
-    /// A packet leaves.
+    /// Sends a packet and returns its header.
     pub(super) fn send(
         &mut self,
         now: u64,
@@ -93,19 +94,19 @@ impl Outbound {
         header
     }
 
-    /// The other end's forecast arrived.
+    /// Handles the peer's forecast.
     pub(super) fn on_forecast(&mut self, now: u64, forecast: &Forecast) {
         let settled = forecast.received_or_lost.near(self.next_sequence).min(self.next_sequence);
         (self.counts, self.forecast_at, self.tick) = (forecast.counts, Some(now), 0);
         self.queue_bytes = self.next_sequence - settled;
     }
 
-    /// Packets that the forecast in force promises by its horizon.
+    /// Returns the packets that the forecast in force promises by its horizon.
     pub(super) fn promised(&self) -> u8 {
         self.counts[self.lookahead.min(TICKS - 1)]
     }
 
-    /// Bytes estimated to wait at the bottleneck.
+    /// Returns the estimated bytes in the bottleneck's queue.
     pub(super) const fn queue_bytes(&self) -> u64 {
         self.queue_bytes
     }

@@ -1,9 +1,9 @@
-//! One end of a connection: sends what its window allows, forecasts what will arrive, and says so.
+//! One end of a connection: it sends within its window, and forecasts arrivals in its packets.
 //!
-//! Both ends run the same loop (keithw/sprout@366e35c, `src/examples/sproutbt2.cc`): after each packet that arrives,
-//! and 10 ms after the last look at the latest, it works out its window and sends a flight of that size; without one, a
-//! heartbeat follows the packet before by 50 ms. With `feedback_only` the window of the data's receiver is always 0 and
-//! its heartbeats follow each other by 20 ms.
+//! Both ends run the same loop (keithw/sprout@366e35c, `src/examples/sproutbt2.cc`). After each packet that arrives,
+//! and at most 10 ms after the last check, an end computes its window and sends a flight of that size. Without a
+//! window, a heartbeat follows the previous packet after 50 ms. With `feedback_only` the window of the data's receiver
+//! is always 0, and its heartbeats are 20 ms apart.
 
 use super::forecast::Tables;
 use super::inbound::Inbound;
@@ -13,26 +13,26 @@ use super::wire::Header;
 use crate::{Parameters, Start};
 use units::{Span, Time};
 
-/// Longest time between two looks at the window, ms.
+/// Maximum time between two checks of the window, ms.
 const POLL_MS: u64 = 10;
 /// Time from a packet to the next one of a data receiver that sends no data, ms.
 const REPORT_MS: u64 = 20;
 
-/// Whole milliseconds of a clock, as the program's.
+/// Returns the whole milliseconds of a clock, as the program counts them.
 pub(super) const fn ms(time: Time) -> u64 {
     time.as_ns() / 1_000_000
 }
 
-/// Which end of the connection.
+/// Role of an end of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum End {
-    /// Sends the data that is measured.
+    /// Sender of the measured data.
     Sender,
-    /// Receives that data.
+    /// Receiver of that data.
     Receiver,
 }
 
-/// One end. Times are ms.
+/// End of a connection. Times are ms.
 #[derive(Debug)]
 pub(super) struct Peer {
     pub(super) inbound: Inbound,
@@ -41,20 +41,20 @@ pub(super) struct Peer {
     /// True if this end sends data; false if it only sends feedback.
     sends_data: bool,
     heartbeat: u64,
-    /// Bytes left of the present flight.
+    /// Remaining bytes of the present flight.
     credit: u64,
     looked_at: u64,
-    /// What the clock left out at the last look: the wait that follows begins there.
+    /// Fraction of a millisecond that the clock dropped at the last check; the following wait begins there.
     fraction: Span,
     heartbeat_at: u64,
-    /// Whether the last packet announced silence.
+    /// True if the last packet announced silence.
     flight_ended: bool,
     /// Tick of the forecast sent last.
     told: Option<u64>,
 }
 
 impl Peer {
-    /// Return an end that begins at `now`.
+    /// Returns an end that begins at `now`.
     pub(super) fn new(parameters: &Parameters, start: &Start, now: u64, end: End) -> Self {
         let packet_bytes = start.mss_bytes.max(1);
         let motion =
@@ -86,7 +86,7 @@ impl Peer {
         }
     }
 
-    /// A packet of the other end arrived.
+    /// Handles a packet of the peer.
     pub(super) fn on_packet(&mut self, now: u64, header: &Header) {
         self.inbound.on_packet(now, header);
         if let Some(forecast) = &header.forecast {
@@ -94,24 +94,24 @@ impl Peer {
         }
     }
 
-    /// Looks at the window: begins the next flight if there is one.
+    /// Checks the window, and begins the next flight if there is one.
     pub(super) fn look(&mut self, time: Time) {
         let now = ms(time);
         self.fraction = Span::from_ns(time.as_ns() % 1_000_000);
         if self.credit > 0 && !self.flight_ended && now > self.looked_at {
-            // The application had no more: the flight is over, which the other end has to be told.
+            // The application had no more data. The flight is over, and the peer must be informed.
             self.heartbeat_at = now;
         }
         self.looked_at = now;
         self.credit = self.window(now);
     }
 
-    /// Bytes that may be sent at `now`.
+    /// Returns the bytes that may be sent at `now`.
     fn window(&self, now: u64) -> u64 {
         if self.sends_data { self.outbound.window(now) } else { 0 }
     }
 
-    /// Data bytes of the packet that may leave now; 0 for a heartbeat.
+    /// Returns the data bytes of the packet that may leave now; 0 for a heartbeat.
     pub(super) fn next_packet(&self) -> Option<u32> {
         match self.credit {
             0 => self.heartbeat_is_due().then_some(0),
@@ -119,7 +119,7 @@ impl Peer {
         }
     }
 
-    /// A packet leaves: what it says.
+    /// Sends a packet and returns its header.
     pub(super) fn send(&mut self, now: u64, data_bytes: u32) -> Header {
         self.credit = self.credit.saturating_sub(u64::from(data_bytes));
         let mut forecast = None;
@@ -133,17 +133,17 @@ impl Peer {
         self.outbound.send(now, self.flight_ended, data_bytes, forecast.map(|(_, forecast)| forecast))
     }
 
-    /// Bytes left of the present flight.
+    /// Returns the remaining bytes of the present flight.
     pub(super) const fn credit(&self) -> u64 {
         self.credit
     }
 
-    /// Whether a heartbeat was due at the last look.
+    /// Returns true if a heartbeat was due at the last check.
     pub(super) const fn heartbeat_is_due(&self) -> bool {
         self.looked_at >= self.heartbeat_at
     }
 
-    /// When it looks at its window next and finds something to send, if nothing arrives until then.
+    /// Returns the time of the next check of the window that lets something leave, if nothing arrives until then.
     fn next_look(&self) -> u64 {
         let mut at = self.looked_at;
         loop {
@@ -154,12 +154,13 @@ impl Peer {
         }
     }
 
-    /// When to look again.
+    /// Returns the time of the next check.
     pub(super) fn wake_at(&self) -> Time {
         self.time(self.next_look())
     }
 
-    /// When the next packet leaves if nothing arrives until then; in the past if it may at once.
+    /// Returns the departure time of the next packet if nothing arrives until then; in the past if it may leave at
+    /// once.
     pub(super) fn next_send(&self) -> Time {
         if self.next_packet().is_some() { self.time(self.looked_at) } else { self.wake_at() }
     }

@@ -1,16 +1,16 @@
-//! The data's receiver: the other end, whose packets are the ACKs.
+//! Receiver of the data, whose packets are the ACKs.
 
 use super::peer::{End, Peer, ms};
 use super::wire::Header;
 use crate::{Arrived, Parameters, ReceiverHalf, Start};
 use units::Time;
 
-/// The receiver-side half.
+/// Receiver-side half.
 #[derive(Debug)]
 pub(super) struct Receiver {
     parameters: Parameters,
     start: Start,
-    /// It listens: there is nothing before the first packet.
+    /// End of the connection; `None` before the first packet, because the receiver only listens.
     peer: Option<Peer>,
     padding_bytes: u32,
 }

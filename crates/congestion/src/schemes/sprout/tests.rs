@@ -1,5 +1,5 @@
-//! Forecasts against those of an independent implementation (`docs/evidence/derivations.md`, Sprout), and two ends over a link
-//! without a transport in between.
+//! Tests of forecasts against an independent implementation (`docs/evidence/derivations.md`, Sprout), and of two ends
+//! over a link without a transport in between.
 
 use super::ENTRY;
 use super::forecast::{Counts, Tables};
@@ -17,7 +17,7 @@ fn forecast(posterior: &Posterior) -> Counts {
     Tables::get(MOTION).forecast(posterior, QUANTILE)
 }
 
-/// What is known after `history`.
+/// Returns the posterior after `history`.
 fn after(history: impl IntoIterator<Item = Option<u32>>) -> Posterior {
     let mut posterior = Tables::get(MOTION).posterior();
     history.into_iter().for_each(|arrivals| posterior.tick(arrivals));
@@ -28,7 +28,7 @@ fn constant(arrivals: u32) -> impl Iterator<Item = Option<u32>> {
     std::iter::repeat_n(Some(arrivals), 50)
 }
 
-/// Computed with a second implementation, as `vectors.csv` below.
+/// Expected values come from a second implementation, like `vectors.csv` below.
 #[test]
 fn forecasts_equal_the_computed_ones() {
     let silence = |ticks| constant(10).chain(std::iter::repeat_n(Some(0), ticks));
@@ -51,8 +51,9 @@ fn forecasts_equal_the_computed_ones() {
     }
 }
 
-/// `vectors.csv` was computed with a second implementation of the forecaster of keithw/sprout@c838669: counts of
-/// packets by tick, mean of the posterior in packets/s, and its probability of an outage.
+/// Tests every step of `vectors.csv`, which a second implementation of the forecaster of keithw/sprout@c838669
+/// computed. It contains counts of packets by tick, mean of the posterior in packets/s, and its probability of an
+/// outage.
 #[test]
 fn every_step_of_the_vectors_is_repeated() {
     let text = include_str!("vectors.csv");
@@ -114,7 +115,7 @@ fn receiver(settings: &[(&str, &str)]) -> Box<dyn ReceiverHalf> {
     (ENTRY.receiver.unwrap())(&parameters(settings), &start()).unwrap()
 }
 
-/// An ACK with nothing but feedback, `in_flight_bytes` under way.
+/// Delivers an ACK with nothing but feedback; `in_flight_bytes` are in flight.
 fn feed(controller: &mut dyn Controller, now: u64, in_flight_bytes: u64, header: &Header) {
     let mut feedback = vec![];
     header.write(&mut feedback);
@@ -148,7 +149,7 @@ fn feed(controller: &mut dyn Controller, now: u64, in_flight_bytes: u64, header:
     });
 }
 
-/// Sends one packet and returns what it says.
+/// Sends one packet and returns its header.
 fn send(controller: &mut dyn Controller, now: u64, bytes: u32, in_flight_bytes: u64) -> Header {
     let sent = Sent {
         now: at(now),
@@ -182,8 +183,8 @@ fn a_connection_begins_with_heartbeats() {
     assert_eq!((sender.control().filler_bytes, sender.control().wake_at), (None, at(100)));
 }
 
-/// 12 packets of 1400 bytes promised for the five ticks after the first, 1000 bytes waiting: 11 full packets and a
-/// short one.
+/// 12 packets of 1400 bytes are promised for the five ticks after the first, and 1000 bytes are queued: 11 full packets
+/// and a short one.
 #[test]
 fn the_window_is_what_is_promised_less_what_waits() {
     let mut sender = controller(&[]);
@@ -197,8 +198,8 @@ fn the_window_is_what_is_promised_less_what_waits() {
     }
     assert_eq!(sender.control().filler_bytes, Some(400));
     assert!(send(&mut *sender, 10, 400, 948 + 11 * 1400 + 400).ends_flight);
-    // The first packet of the flight had a forecast. Two ticks later 1 + 2 packets are taken off the queue, and the
-    // window reaches from the third tick to the last.
+    // The first packet of the flight had a forecast. Two ticks later 1 + 2 packets are subtracted from the queue, and
+    // the window reaches from the third tick to the last.
     let queue = 1000 + 11 * 1402 + 24 + 402 - 3 * 1400;
     feed(&mut *sender, 50, 0, &Header::default());
     assert_eq!(sender.control().window_bytes, (15 - 4) * 1400 - queue);
@@ -237,7 +238,7 @@ fn arrive(receiver: &mut dyn ReceiverHalf, now: u64, header: &Header) {
     });
 }
 
-/// Everything the receiver sends until `end`: time, what it says, padding.
+/// Returns all packets that the receiver sends until `end`: time, header, padding.
 fn answers(receiver: &mut dyn ReceiverHalf, from: u64, end: u64) -> Vec<(u64, Header, u32)> {
     let mut answers = vec![];
     while receiver.next_timer() < at(end) {
@@ -257,16 +258,17 @@ fn the_papers_receiver_fills_the_return_path() {
     let sent = answers(&mut *receiver, 7, 8);
     assert_eq!(sent.len(), 12);
     assert!(sent.iter().all(|(now, header, padding)| (*now, header.data_bytes, *padding) == (7, 1400, 1400)));
-    // Its forecast travels with the first packet of the flight, and the last one announces silence.
+    // The receiver's forecast travels with the first packet of the flight, and the last one announces silence.
     assert!(sent[0].1.forecast.is_some() && sent[1..].iter().all(|(_, header, _)| header.forecast.is_none()));
     assert_eq!(sent.iter().filter(|(_, header, _)| header.ends_flight).count(), 1);
-    // 12 packets left and 13 were promised, so the next ones leave when ticks have passed: looked for every 10 ms.
+    // 12 packets left and 13 were promised, so the next ones leave after some ticks: the window is checked every 10 ms.
     let later = answers(&mut *receiver, 8, 40);
     assert!(later.iter().all(|(now, ..)| now % 10 == 7), "{later:?}");
 }
 
-/// keithw/sprout@366e35c, `src/examples/sproutbt2.cc`: the listening end sets `bytes_to_send` to 0 and sends a packet every
-/// 20 ms, with a forecast if a tick has ended since the last one. The sending end forecasts too.
+/// Tests keithw/sprout@366e35c, `src/examples/sproutbt2.cc`: the listening end sets `bytes_to_send` to 0 and sends a
+/// packet every 20 ms. The packet has a forecast if a tick has ended since the last one. The sending end forecasts,
+/// too.
 #[test]
 fn the_programs_receiver_sends_no_data_and_reports_every_20_ms() {
     let mut receiver = receiver(&[]);
@@ -275,7 +277,7 @@ fn the_programs_receiver_sends_no_data_and_reports_every_20_ms() {
     let times: Vec<u64> = sent.iter().map(|(now, ..)| *now).collect();
     assert_eq!(times, [27, 47, 67, 87, 107]);
     assert!(sent.iter().all(|(_, header, padding)| header.ends_flight && *padding == 0));
-    // The first tick ends 20 ms after the first arrival, not before: there is nothing new at its very end.
+    // The first tick ends 20 ms after the first arrival, not before: exactly at its end there is no new forecast.
     let told: Vec<bool> = sent.iter().map(|(_, header, _)| header.forecast.is_some()).collect();
     assert_eq!(told, [true, true, true, true, true]);
     let mut sender = controller(&[]);
@@ -302,7 +304,7 @@ fn foreign_feedback_changes_nothing() {
     assert_eq!(Header::read(b"not Sprout's feedback at all"), None);
 }
 
-/// One direction: a queue without limit in front of a link, then a delay. Times are ns.
+/// One direction of a link: a queue without limit, a rate, then a delay. Times are ns.
 #[derive(Debug, Default)]
 struct Line {
     free_at: u64,
@@ -321,7 +323,7 @@ impl Line {
     }
 }
 
-/// Return Mbit/s of the data direction over the last 70 % of `seconds`. Line `i` leads away from end `i`.
+/// Returns Mbit/s of the data direction over the last 70 % of `seconds`. Line `i` leads away from end `i`.
 fn closed_loop(rate_mbps: u64, one_way_ms: u64, seconds: u64, feedback_only: &str) -> f64 {
     let parameters = parameters(&[("feedback_only", feedback_only)]);
     let mut peers = [End::Sender, End::Receiver].map(|end| Peer::new(&parameters, &start(), 0, end));
@@ -368,8 +370,8 @@ fn meets(cells: &[(u64, u64, f64)], feedback_only: &str) {
     }
 }
 
-/// The program's own classes under a virtual clock (`docs/evidence/derivations.md`, Sprout), where its five runs, which differ in
-/// the phase of the clocks, agree within 5 %.
+/// Tests against the program's own classes under a virtual clock (`docs/evidence/derivations.md`, Sprout). The cells
+/// are those in which the program's five runs, with different phases of the clocks, agree within 5 %.
 #[test]
 fn the_receiver_that_only_reports_has_the_programs_throughput() {
     meets(
@@ -396,8 +398,8 @@ fn the_receiver_that_only_reports_has_the_programs_throughput() {
     );
 }
 
-/// The same with both ends sending, as in the paper. Cells in which both directions of the program have the same share: in
-/// the others one of them stays in a low state, and chance decides which.
+/// Tests the same with both ends sending, as in the paper. In these cells both directions of the program have equal
+/// shares. In others one direction stays in a low state, chosen by chance.
 #[test]
 fn two_ends_that_send_have_the_programs_throughput() {
     meets(

@@ -1,25 +1,25 @@
-//! What the two ends tell each other with every packet, and how it fits into a message and into feedback.
+//! Information that the ends exchange with every packet, and its encoding in a message and in feedback.
 //!
-//! The published datagram is 18 bytes of header, 20 to 30 of forecast where there is one, and the data
-//! (keithw/sprout@366e35c, `src/network/network.cc`). Sequence numbers count bytes; they travel without their upper
-//! bits here. A flight's last packet announces the silence until the next heartbeat; both ends know how long that is,
-//! so it is a flag.
+//! The published datagram consists of 18 bytes of header, 20 to 30 bytes of forecast if there is one, and the data
+//! (keithw/sprout@366e35c, `src/network/network.cc`). Sequence numbers count bytes; here they travel without their
+//! upper bits. A flight's last packet announces the silence until the next heartbeat. Both ends know its length, so the
+//! announcement is a flag.
 
 use super::forecast::{Counts, TICKS};
 use crate::Message;
 
-/// Bytes of the length of a forecast: the part of the published header that counts as body.
+/// Bytes of the forecast's length field: the part of the published header that counts as body.
 const LENGTH_BYTES: usize = 2;
 /// Bytes of a forecast.
 const FORECAST_BYTES: usize = 24;
 
-/// Bits of a sequence number that travel: twice more than any flight.
+/// Number of bits of a sequence number that travel: twice more than any flight needs.
 const SEQUENCE_BITS: u32 = 23;
 const SEQUENCE_RANGE: u64 = 1 << SEQUENCE_BITS;
-/// In place of the counts in a message; no count is that large.
+/// Value in place of the counts in a message without forecast; no count is that large.
 const NO_FORECAST: u64 = u64::MAX;
 
-/// The lower bits of a byte sequence number.
+/// Lower bits of a byte sequence number.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Sequence(u64);
 
@@ -30,7 +30,7 @@ impl From<u64> for Sequence {
 }
 
 impl Sequence {
-    /// The full number that is nearest to `known`.
+    /// Returns the full number that is nearest to `known`.
     pub(super) const fn near(self, known: u64) -> u64 {
         let ahead = self.0.wrapping_sub(known) % SEQUENCE_RANGE;
         if ahead < SEQUENCE_RANGE / 2 || known + ahead < SEQUENCE_RANGE {
@@ -41,7 +41,7 @@ impl Sequence {
     }
 }
 
-/// What a receiving end expects of the link, and what it has settled.
+/// Forecast of a receiving end, and the bytes that it has settled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Forecast {
     /// Bytes of the sequence that are received or lost.
@@ -50,26 +50,26 @@ pub(super) struct Forecast {
     pub(super) counts: Counts,
 }
 
-/// What every packet says.
+/// Header of every packet.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
     pub(super) sequence: Sequence,
-    /// What was sent so many bytes before this packet will not be overtaken any more.
+    /// Distance before this packet, in bytes, from which on older packets will not be overtaken any more.
     pub(super) throwaway_bytes: u16,
-    /// Silence follows, until the next heartbeat at the latest.
+    /// True if silence follows, until the next heartbeat at the latest.
     pub(super) ends_flight: bool,
     pub(super) data_bytes: u32,
     pub(super) forecast: Option<Forecast>,
 }
 
 impl Header {
-    /// Bytes that count as the packet's body: what follows the first 16 bytes of the published datagram.
+    /// Returns the bytes that count as the packet's body: those after the first 16 bytes of the published datagram.
     pub(super) const fn body_bytes(&self) -> u64 {
         let forecast = if self.forecast.is_some() { FORECAST_BYTES } else { 0 };
         (LENGTH_BYTES + forecast) as u64 + self.data_bytes as u64
     }
 
-    /// As a message: the data's size is the packet's.
+    /// Encodes the header as a message; the data's size is the packet's.
     pub(super) fn to_message(self) -> Message {
         let settled = self.forecast.map_or(0, |forecast| forecast.received_or_lost.0);
         let first = self.sequence.0
@@ -79,7 +79,7 @@ impl Header {
         [first, self.forecast.map_or(NO_FORECAST, |forecast| u64::from_le_bytes(forecast.counts))]
     }
 
-    /// From the message of a packet with `data_bytes` of data.
+    /// Decodes the message of a packet with `data_bytes` of data.
     pub(super) fn from_message([first, counts]: Message, data_bytes: u32) -> Self {
         let received_or_lost = Sequence::from(first >> SEQUENCE_BITS);
         Self {
@@ -92,10 +92,10 @@ impl Header {
         }
     }
 
-    /// Appends it as feedback, in as many bytes as the published datagram takes.
+    /// Appends the header as feedback, in as many bytes as the published datagram takes.
     pub(super) fn write(&self, feedback: &mut Vec<u8>) {
         feedback.extend(self.sequence.0.to_be_bytes());
-        // Where the published datagram has its timestamps: here they are the transport's.
+        // The published datagram has its timestamps here; the transport has them in dumbbell.
         feedback.extend(self.data_bytes.to_be_bytes());
         feedback.extend(self.throwaway_bytes.to_be_bytes());
         feedback.extend(u16::from(self.ends_flight).to_be_bytes());
@@ -103,7 +103,7 @@ impl Header {
         feedback.extend(forecast_bytes.to_be_bytes());
         if let Some(forecast) = &self.forecast {
             feedback.extend(forecast.received_or_lost.0.to_be_bytes());
-            // Where the published one names its tick, which nobody reads.
+            // The published datagram names its tick here, which no receiver reads.
             feedback.extend([0; 8]);
             feedback.extend(forecast.counts);
         }
@@ -129,7 +129,7 @@ impl Header {
     }
 }
 
-/// The next `N` bytes.
+/// Returns the next `N` bytes.
 fn take<const N: usize>(rest: &mut &[u8]) -> Option<[u8; N]> {
     let (first, after) = rest.split_first_chunk()?;
     *rest = after;

@@ -1,18 +1,18 @@
-//! Verus: every 5 ms a delay is chosen, and the window that leads to it looked up in a learned profile.
+//! Verus: every 5 ms a delay is chosen, and a learned profile gives the window that leads to it.
 //!
 //! Source: Zaki, Poetsch, Chen, Subramanian and Goerg, "Adaptive Congestion Control for Unpredictable Cellular
 //! Networks" (SIGCOMM 2015), in the form of the authors' program that Pantheon ran (yzaki/verus@d4b447e,
-//! `src/verus_server.cpp`). The set point falls by 1 ms per epoch while the largest delay rises, grows by 2 ms
-//! otherwise, and falls by 2 ms while the delay exceeds six times the smallest. The profile ([`profile`]) is the
-//! average RTT per window size, smoothed once per second. Losses end slow start. Later ones lower the
-//! set point to the delay that the profile has for 0.7 of the window.
+//! `src/verus_server.cpp`). The set point falls by 1 ms per epoch while the maximum delay rises, and grows by 2 ms
+//! otherwise. While the delay exceeds six times the minimum, it falls by 2 ms. The profile ([`profile`]) is the average
+//! RTT per window, smoothed once per second. Losses end slow start. Later ones lower the set point to the profile's
+//! delay for 0.7 of the window.
 //!
-//! The sender counts packets in flight itself. An epoch allows a number of packets to be sent at once; the transport is
-//! given a window of the bytes in flight plus that credit. The echo of window size and run number in each
-//! acknowledgement is a table here. The program's full socket buffer (it undoes the packet and lowers the window) does
-//! not exist here.
+//! The sender counts packets in flight itself. An epoch allows a number of packets to be sent at once; the transport
+//! gets a window of the bytes in flight plus that credit. The program's acknowledgements echo window and run number;
+//! here a table has them. The program also handles a full socket buffer (it undoes the packet and lowers the window),
+//! which does not exist here.
 //!
-//! Expected: a queue of up to five times the smallest RTT; where the buffer holds less, continuous loss.
+//! Expected: a queue of up to five times the minimum RTT; with a smaller buffer, continuous loss.
 
 mod profile;
 mod spline;
@@ -22,25 +22,25 @@ use profile::{MAX_WINDOW, Profile};
 use std::collections::VecDeque;
 use units::{Span, Time};
 
-/// The smallest RTT before one is known (the program's initial `dMin`), ms.
+/// Minimum RTT before the first sample (the program's initial `dMin`), ms.
 const UNKNOWN_MIN_MS: f64 = 1000.0;
-/// What the smallest RTT is raised by when it starves the flow, ms.
+/// Addition to the minimum RTT when it starves the flow, ms.
 const STARVED_STEP_MS: f64 = 10.0;
-/// Rises of the delay below this are none, ms.
+/// Rise of the delay below which it does not count, ms.
 const RISE_MS: f64 = 0.0001;
-/// Weight of the past in the smoothed RTT, and in the largest delay of an epoch.
+/// Weight of the past in the smoothed RTT, and in the maximum delay of an epoch.
 const RTT_MEMORY: f64 = 0.875;
 const MAX_MEMORY: f64 = 0.2;
-/// The ACK timer: five RTTs within these bounds, ms.
+/// Time of the ACK timer: five RTTs within these bounds, ms.
 const TIMER_RTTS: f64 = 5.0;
 const TIMER_MIN_MS: f64 = 150.0;
 const TIMER_MAX_MS: f64 = 1000.0;
-/// Losses end slow start above this window, packets.
+/// Window above which losses end slow start, packets.
 const SLOW_START_MIN: f64 = 20.0;
-/// Packets whose window size is remembered.
+/// Number of packets whose window is remembered.
 const REMEMBERED: usize = 1 << 16;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "verus",
     summary: "Verus (SIGCOMM 2015): a delay set point every 5 ms, a learned profile from delay to window",
@@ -123,31 +123,31 @@ struct Verus {
     next_epoch: Time,
 }
 
-/// All that a restart resets; in brackets the names in the program.
+/// State that a restart resets; in brackets the names in the program.
 #[derive(Debug)]
 struct Run {
-    /// Acknowledgements of earlier packets are of an earlier run.
+    /// Number of the run's first packet. Acknowledgements of earlier packets belong to an earlier run.
     first: u64,
-    /// Packets (`wBar`).
+    /// Window, packets (`wBar`).
     window: f64,
-    /// Packets (`wCrt`).
+    /// Packets in flight (`wCrt`).
     in_flight: i64,
     /// Packets that may leave now (`tempS`).
     credit: u64,
     /// Set point, ms (`dEst`).
     set_point: f64,
-    /// Smallest RTT, ms (`dMin`).
+    /// Minimum RTT, ms (`dMin`).
     min_rtt: f64,
-    /// Largest RTT of this epoch so far, and the smoothed one of earlier epochs, ms (`dMax`, `dMaxLast`).
+    /// Maximum RTT of this epoch so far, and the smoothed one of earlier epochs, ms (`dMax`, `dMaxLast`).
     epoch_max: Option<f64>,
     last_max: Option<f64>,
     /// Smoothed and latest RTT, ms (`dTBar`, `delay`).
     smoothed_rtt: f64,
     latest_rtt: f64,
     phase: Phase,
-    /// Slow start ended by delay and the packets of it are not all back.
+    /// True if delay ended slow start and some of its packets are still in flight.
     leaving_slow_start: bool,
-    /// Packets sent before the last decrease are still coming back.
+    /// True if packets sent before the last decrease are still being acknowledged.
     loss_phase: bool,
     /// Next packet to be acknowledged if none overtakes another (`seqLast` + 1).
     expected: u64,
@@ -161,7 +161,7 @@ struct Run {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Phase {
     SlowStart,
-    /// The next fit of the profile is due then.
+    /// Normal phase, with the time of the next fit of the profile.
     Steady {
         refit_at: Time,
     },
@@ -207,7 +207,7 @@ impl Run {
         self.phase = Phase::Steady { refit_at: Time::ZERO };
     }
 
-    /// Nothing of what was sent is waited for any more.
+    /// Forgets all outstanding packets.
     fn forget_outstanding(&mut self, next: u64) {
         self.in_flight = 0;
         self.expected = next;
@@ -218,7 +218,7 @@ impl Run {
         self.timer_at = now + span((TIMER_RTTS * self.latest_rtt).clamp(TIMER_MIN_MS, TIMER_MAX_MS));
     }
 
-    /// Packets to send now so that a window's worth leaves per RTT of `n` epochs.
+    /// Returns the packets to send now so that a window leaves per RTT of `n` epochs.
     fn allowance(&self, epoch: Span) -> u64 {
         let n = (self.smoothed_rtt / epoch.as_ms_f64()).ceil() as i64;
         let allowance = if n > 1 {
@@ -230,7 +230,7 @@ impl Run {
     }
 }
 
-/// Window size at which each of the latest packets was sent: what the program's acknowledgements echo.
+/// Windows at which the latest packets were sent, which the program's acknowledgements echo.
 #[derive(Debug)]
 struct Windows {
     first: u64,
@@ -256,7 +256,7 @@ impl Windows {
         self.sizes.get(number.checked_sub(self.first)? as usize).copied()
     }
 
-    /// Number of the next packet.
+    /// Returns the number of the next packet.
     fn next(&self) -> u64 {
         self.first + self.sizes.len() as u64
     }
@@ -321,7 +321,8 @@ impl Verus {
         }
     }
 
-    /// Finds out which packets the acknowledged one overtook, and learns from it unless it had been given up.
+    /// Finds the packets that the acknowledged one overtook. Learns from the packet unless it was already counted as
+    /// lost.
     fn sort_in(&mut self, now: Time, number: u64, size: u32) {
         if number >= self.run.expected {
             for overtaken in self.run.expected.max(self.windows.first)..number {
@@ -357,7 +358,7 @@ impl Verus {
         }
     }
 
-    /// Gives up packets that have been missing for too long.
+    /// Counts packets as lost that have been missing for too long.
     fn give_up_missing(&mut self, now: Time) {
         let run = &mut self.run;
         while let Some(lost) = run.missing.front().copied() {
@@ -393,7 +394,7 @@ impl Verus {
         };
         self.run.window = window.max(1.0);
         if !holds {
-            // The program always has data, so nothing is ever left of the epoch before.
+            // The program always has data, so nothing is left of the previous epoch's credit.
             self.run.credit = self.run.credit.max(self.run.allowance(self.epoch));
         }
         if now >= refit_at {
@@ -404,7 +405,7 @@ impl Verus {
         }
     }
 
-    /// Chooses the delay to aim at; true if no packets may be added although the delay is as low as it gets.
+    /// Chooses the target delay. Returns true if no packets may be added although the delay is at its minimum.
     fn move_set_point(&mut self, now: Time) -> bool {
         let run = &mut self.run;
         let since_ack = (now - run.acked_at.unwrap_or(run.began)).as_ms_f64();
@@ -464,7 +465,7 @@ impl Controller for Verus {
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
-        // Verus finds its losses itself.
+        // Verus detects its losses itself.
         self.in_flight_bytes = loss.in_flight_bytes;
     }
 

@@ -1,32 +1,32 @@
-//! Verus's delay profile: which delay a window of so many packets leads to.
+//! Delay profile of Verus: the delay that each window leads to.
 
 use super::spline::{MIN_KNOTS, Spline};
 
-/// Windows the profile knows, packets (`MAX_W_DELAY_CURVE`).
+/// Number of windows in the profile, packets (`MAX_W_DELAY_CURVE`).
 pub(super) const MAX_WINDOW: usize = 40_000;
-/// Packets per knot of the fit; fewer where the profile is too short for [`FEWEST_KNOTS`].
+/// Packets per knot of the fit; fewer if the profile is too short for [`FEWEST_KNOTS`].
 const PACKETS_PER_KNOT: usize = 15;
 const FEWEST_KNOTS: usize = 5;
-/// Smallest window from which the profile can be distrusted, packets.
+/// Minimum window from which the profile can be distrusted, packets.
 const SMALLEST_LIMIT: usize = 100;
 /// Weight of the past in the recorded delays.
 const MEMORY: f64 = 0.875;
-/// Smallest window the profile is searched from, packets.
+/// Minimum window from which the profile is searched, packets.
 const SEARCH_FROM: usize = 2;
-/// Steps in which a set point above everything recorded is lowered, ms.
+/// Step by which a set point above everything recorded is lowered, ms.
 const SEARCH_STEP_MS: f64 = 2.0;
 
-/// The recorded delays, and the curve fitted to them.
+/// Recorded delays, and the curve fitted to them.
 #[derive(Debug)]
 pub(super) struct Profile {
-    /// Average delay by window, ms; negative where none was seen.
+    /// Average delay by window, ms; negative without a record.
     recorded: Vec<f64>,
     /// One above the largest window recorded.
     end: usize,
-    /// Windows from here on are forgotten at the next fit.
+    /// Window from which on records are forgotten at the next fit.
     limit: usize,
     curve: Option<Spline>,
-    /// Room for the points of a fit.
+    /// Memory for the points of a fit.
     points: Vec<(f64, f64)>,
 }
 
@@ -46,14 +46,14 @@ impl Profile {
         (self.end, self.limit, self.curve) = (0, MAX_WINDOW, None);
     }
 
-    /// A packet sent at window `window` came back after `delay_ms`.
+    /// Records that a packet sent at window `window` was acknowledged after `delay_ms`.
     pub(super) fn record(&mut self, window: usize, delay_ms: f64) {
         let Some(average) = self.recorded.get_mut(window) else { return };
         *average = if *average < 0.0 { delay_ms } else { MEMORY * *average + (1.0 - MEMORY) * delay_ms };
         self.end = self.end.max(window + 1);
     }
 
-    /// Packets were lost at `window`: from there on the profile is not to be trusted.
+    /// Distrusts the profile from `window` on, because packets were lost there.
     pub(super) fn distrust_from(&mut self, window: usize) {
         self.limit = window.max(SMALLEST_LIMIT);
     }
@@ -62,17 +62,18 @@ impl Profile {
         self.curve.is_some()
     }
 
-    /// Recorded delay at `window`, ms; negative if there is none.
+    /// Returns the recorded delay at `window`, ms; negative if there is none.
     pub(super) fn recorded(&self, window: f64) -> f64 {
         self.recorded.get(window as usize).copied().unwrap_or(-1.0)
     }
 
-    /// Delay at `window`, ms: of the curve, or recorded while there is none.
+    /// Returns the delay at `window`, ms: of the curve, or the recorded one while there is no curve.
     pub(super) fn delay_at(&self, window: f64) -> f64 {
         self.curve.as_ref().map_or_else(|| self.recorded(window), |curve| curve.value(window))
     }
 
-    /// The largest window before the delay exceeds `delay_ms`, packets; `None` if the profile cannot tell.
+    /// Returns the largest window before the delay exceeds `delay_ms`, packets; `None` if the profile does not contain
+    /// it.
     pub(super) fn window_for(&self, delay_ms: f64) -> Option<f64> {
         let found = if let Some(curve) = &self.curve {
             (SEARCH_FROM..MAX_WINDOW).find(|&window| curve.value(window as f64) > delay_ms)
@@ -90,7 +91,8 @@ impl Profile {
         found.map(|window| (window - 1) as f64)
     }
 
-    /// Fits the curve to what was recorded; `exponent` is the decimal logarithm of the penalty. False if too little was.
+    /// Fits the curve to the records; `exponent` is the decimal logarithm of the penalty. Returns false if there are
+    /// too few records.
     pub(super) fn fit(&mut self, exponent: f64) -> bool {
         let end = self.end.min(self.limit);
         self.recorded[end..self.end].fill(-1.0);
@@ -112,7 +114,7 @@ impl Profile {
 mod tests {
     use super::*;
 
-    /// A link that adds half a millisecond per packet beyond 40.
+    /// Returns the profile of a link that adds half a millisecond per packet beyond 40.
     fn recorded(windows: usize) -> Profile {
         let mut profile = Profile::new();
         (1..windows).for_each(|window| profile.record(window, 25.0 + 0.5 * (window as f64 - 40.0).max(0.0)));
@@ -131,10 +133,11 @@ mod tests {
     #[test]
     fn without_a_curve_the_records_are_searched() {
         let profile = recorded(121);
-        // 45 ms at 80 packets; the first above is 81.
+        // The delay is 45 ms at 80 packets; the first window above is 81.
         assert_eq!(profile.window_for(45.0), Some(80.0));
         assert_eq!(profile.window_for(10.0), Some(1.0));
-        // Above everything recorded (65 ms at 120) the set point is lowered by 2 ms until something is.
+        // The set point is above everything recorded (65 ms at 120), so it is lowered by 2 ms until a record is above
+        // it.
         assert_eq!(profile.window_for(65.0), Some(116.0));
         assert_eq!(profile.window_for(1066.0), Some(118.0));
         assert_eq!(Profile::new().window_for(10.0), None);
@@ -158,7 +161,7 @@ mod tests {
         profile.distrust_from(150);
         assert!(profile.fit(2.0));
         assert_eq!((profile.recorded(149.0), profile.recorded(150.0)), (79.5, -1.0));
-        // Never below 100 packets, and only once.
+        // The limit is never below 100 packets, and holds only once.
         profile.distrust_from(5);
         assert!(profile.fit(2.0) && profile.fit(2.0));
         assert_eq!((profile.recorded(99.0), profile.recorded(100.0)), (54.5, -1.0));

@@ -1,20 +1,21 @@
-//! A penalised natural cubic regression spline: least squares on the points plus a price on bending.
+//! Penalised natural cubic regression spline: least squares on the points plus a penalty for bending.
 //!
-//! Verus fits its delay profile with ALGLIB's `spline1dfitpenalized`. This is the same model (cubic pieces between
-//! equally spaced knots, straight beyond both ends, `sum (y - s(x))^2 + lambda * integral s''^2`), solved in the basis of
-//! cubic B-splines, in which the normal equations have a band of three (de Boor 1978, "A practical guide to splines").
+//! Verus fits its delay profile with ALGLIB's `spline1dfitpenalized`. The model is the same: cubic pieces between
+//! equally spaced knots, straight beyond both ends, `sum (y - s(x))^2 + lambda * integral s''^2`. Here it is solved in
+//! the basis of cubic B-splines, in which the normal equations have a band of three (de Boor 1978, "A practical guide
+//! to splines").
 
-/// Fewest knots of a fit.
+/// Minimum number of knots of a fit.
 pub(super) const MIN_KNOTS: usize = 4;
 
-/// Side diagonals of the normal equations.
+/// Number of side diagonals of the normal equations.
 const BAND: usize = 3;
 
-/// Scale of the penalty: the function that is 1 at one knot and 0 at all others bends by 14.4 over the cube of the
-/// spacing, and gathers 0.86 of the points per knot. An exponent of 0 weighs both the same.
+/// Scale of the penalty. The function that is 1 at one knot and 0 at all others bends by 14.4 over the cube of the
+/// spacing, and has 0.86 of the points per knot. An exponent of 0 gives both equal weights.
 const BENDING: f64 = 16.0;
 
-/// The fitted function.
+/// Fitted function.
 #[derive(Debug)]
 pub(super) struct Spline {
     /// First knot, and the spacing of the knots.
@@ -25,7 +26,7 @@ pub(super) struct Spline {
 }
 
 impl Spline {
-    /// Fits `points`, ascending in x, with `knots` knots from the first to the last of them; `exponent` is the decimal
+    /// Fits `points`, ascending in x, with `knots` knots from the first to the last point; `exponent` is the decimal
     /// logarithm of the penalty. `None` if the points do not span an interval.
     pub(super) fn fit(points: &[(f64, f64)], knots: usize, exponent: f64) -> Option<Self> {
         let knots = knots.max(MIN_KNOTS);
@@ -39,8 +40,8 @@ impl Spline {
             let (interval, offset) = locate((x - first) / spacing, knots);
             equations.add(interval, basis(offset), y, 1.0);
         }
-        // In units of the spacing s'' is linear between the second differences of the coefficients; the integral of its
-        // square over an interval with ends a and b is (a^2 + b^2 + (a + b)^2) / 6.
+        // In units of the spacing, s'' is linear between the second differences of the coefficients. The integral of
+        // its square over an interval with ends a and b is (a^2 + b^2 + (a + b)^2) / 6.
         let penalty = libm::pow(10.0, exponent) * points.len() as f64 / (BENDING * knots as f64);
         for interval in 0..knots - 1 {
             for row in [[1.0, -2.0, 1.0, 0.0], [0.0, 1.0, -2.0, 1.0], [1.0, -1.0, -1.0, 1.0]] {
@@ -53,7 +54,7 @@ impl Spline {
         Some(Self { first, spacing, coefficients })
     }
 
-    /// The function at `x`; straight lines continue it beyond its knots.
+    /// Returns the function at `x`; straight lines continue it beyond its knots.
     pub(super) fn value(&self, x: f64) -> f64 {
         let knots = self.coefficients.len() - 2;
         let position = (x - self.first) / self.spacing;
@@ -64,19 +65,19 @@ impl Spline {
         if position == inside {
             return value;
         }
-        // At either end the second derivative is zero and this the slope.
+        // At either end the second derivative is zero, and this is the slope.
         let slope = if position < inside { window[1] - window[0] } else { window[3] - window[2] };
         value + slope * (position - inside)
     }
 }
 
-/// Interval between knots that holds `position` (in spacings from the first), and the offset in it.
+/// Returns the interval between knots that holds `position` (in spacings from the first), and the offset in it.
 fn locate(position: f64, knots: usize) -> (usize, f64) {
     let interval = (position as usize).min(knots - 2);
     (interval, position - interval as f64)
 }
 
-/// The four cubic B-splines that are not zero at `u` of an interval.
+/// Returns the four cubic B-splines that are not zero at `u` of an interval.
 fn basis(u: f64) -> [f64; 4] {
     let rest = 1.0 - u;
     [
@@ -90,7 +91,7 @@ fn basis(u: f64) -> [f64; 4] {
 /// Symmetric banded normal equations.
 #[derive(Debug)]
 struct Equations {
-    /// `rows[i][k]` is the matrix at (i, i - k).
+    /// Matrix: `rows[i][k]` is the element at (i, i - k).
     rows: Vec<[f64; BAND + 1]>,
     right: Vec<f64>,
 }
@@ -103,7 +104,7 @@ impl Equations {
     /// Adds the observation that `weights` times the coefficients around `interval` are `y`.
     fn add(&mut self, interval: usize, weights: [f64; 4], y: f64, importance: f64) {
         let unknowns = self.rows.len();
-        // The outer coefficients are no unknowns: natural ends continue their neighbours straight.
+        // The outer coefficients are not unknowns: natural ends continue their neighbours straight.
         let w = weights;
         let (first, row) = if interval == 0 {
             (0, [w[1] + 2.0 * w[0], w[2] - w[0], w[3], 0.0])
@@ -120,13 +121,14 @@ impl Equations {
         }
     }
 
-    /// Cholesky factorisation and both substitutions; `None` if the points do not determine the function.
+    /// Solves the equations by Cholesky factorisation and both substitutions; `None` if the points do not determine the
+    /// function.
     fn solve(mut self) -> Option<Vec<f64>> {
         let unknowns = self.rows.len();
         for i in 0..unknowns {
             for k in (0..=BAND.min(i)).rev() {
                 let column = i - k;
-                // Columns that both rows have.
+                // The sum covers the columns that both rows have.
                 let shared: f64 = (k + 1..=BAND.min(i))
                     .filter(|other| other - k <= BAND)
                     .map(|other| self.rows[i][other] * self.rows[column][other - k])

@@ -9,13 +9,13 @@ fn driver(settings: &[(&str, &str)]) -> Driver {
     driver
 }
 
-/// Packets that may leave now beyond those in flight.
+/// Returns the packets that may leave now beyond those in flight.
 fn credit(driver: &Driver) -> u64 {
     driver.control().window_bytes.saturating_sub((driver.in_flight_packets * 1000.0) as u64)
         / u64::from(MSS_BYTES)
 }
 
-/// Sends what is allowed; returns how many packets that were.
+/// Sends all allowed packets; returns their number.
 fn send_all(driver: &mut Driver) -> u64 {
     let allowed = credit(driver);
     for _ in 0..allowed {
@@ -33,7 +33,7 @@ fn ack(driver: &mut Driver, count: u64) {
     }
 }
 
-/// Lets time pass until the controller's timer has fired `count` times.
+/// Advances the time until the controller's timer has fired `count` times.
 fn wake(driver: &mut Driver, count: u64) {
     for _ in 0..count {
         driver.now = driver.now.max(driver.control().wake_at);
@@ -41,7 +41,7 @@ fn wake(driver: &mut Driver, count: u64) {
     }
 }
 
-/// One round trip per call: what was allowed is sent and all of it acknowledged.
+/// Runs round trips: sends all allowed packets and acknowledges all of them.
 fn slow_start(driver: &mut Driver, rounds: u32) -> u64 {
     let mut sent = 0;
     for _ in 0..rounds {
@@ -55,14 +55,14 @@ fn slow_start(driver: &mut Driver, rounds: u32) -> u64 {
     sent
 }
 
-/// Numbers start at 0 here.
+/// Returns a driver whose packet numbers start at 0.
 fn started(settings: &[(&str, &str)]) -> Driver {
     let mut driver = driver(settings);
     driver.next_number = 0;
     driver
 }
 
-/// A flow in its steady phase: RTT 40 ms, profile recorded up to about 64 packets, slow start ended by delay.
+/// Returns a driver in the steady phase: RTT 40 ms, profile recorded up to about 64 packets, slow start ended by delay.
 fn steady(settings: &[(&str, &str)]) -> Driver {
     let mut driver = started(settings);
     for round in 0..6 {
@@ -93,7 +93,7 @@ fn half_a_second_of_rtt_ends_slow_start() {
     assert!((20.0..=46.0).contains(&window), "{window}");
 }
 
-/// An epoch in which one packet comes back after `rtt` ms.
+/// Runs an epoch in which one packet is acknowledged after `rtt` ms.
 fn epoch(driver: &mut Driver, rtt: u64) -> f64 {
     send_all(driver);
     driver.rtt = Span::from_ms(rtt);
@@ -147,7 +147,7 @@ fn an_overtaken_packet_is_lost_after_150_ms_and_ends_slow_start() {
     }
     let waited = driver.now - missed_at;
     assert!((Span::from_ms(150)..=Span::from_ms(156)).contains(&waited), "{waited:?}");
-    // Sent at 31 packets at most.
+    // The packet was sent at 31 packets at most.
     assert_eq!(driver.field("loss_phase"), 1.0);
     assert!(driver.field("cwnd") <= 0.7 * 31.0, "{}", driver.field("cwnd"));
 }
@@ -179,7 +179,7 @@ fn without_any_acknowledgement_it_starts_over_after_a_second() {
     assert_eq!(credit(&driver), 0);
     wake(&mut driver, 1);
     assert_eq!(credit(&driver), 1);
-    // The packet of the first run tells nothing.
+    // The packet of the first run has no effect.
     driver.rtt = Span::from_ms(1000);
     ack(&mut driver, 1);
     assert_eq!((driver.field("min_rtt"), driver.field("cwnd")), (1000.0, 1.0));
@@ -194,7 +194,7 @@ fn later_silence_lowers_the_set_point_to_the_smallest_delay() {
         wake(&mut driver, 1);
     }
     let waited = driver.now - silent_from;
-    // Five RTTs of 50 ms.
+    // The timer runs for five RTTs of 50 ms.
     assert!((Span::from_ms(240)..=Span::from_ms(250)).contains(&waited), "{waited:?}");
     assert!(driver.field("set_point") <= 42.0 && driver.field("verus_in_flight") == 0.0);
 }
@@ -203,7 +203,7 @@ fn later_silence_lowers_the_set_point_to_the_smallest_delay() {
 fn a_windows_worth_of_packets_leaves_per_round_trip() {
     let mut run = Run::new(Time::ZERO, 0);
     (run.window, run.in_flight, run.smoothed_rtt) = (40.0, 40, 40.0);
-    // n = 8 epochs: 40 - 40 * 6 / 7, the division in whole numbers.
+    // n = 8 epochs: 40 - 40 * 6 / 7, with a division in whole numbers.
     assert_eq!(run.allowance(Span::from_ms(5)), 6);
     run.in_flight = 60;
     assert_eq!(run.allowance(Span::from_ms(5)), 0);

@@ -1,22 +1,23 @@
 //! PCC-Vivace as Pantheon ran it in 2018: gradient ascent on a utility of rate, loss and RTT slope.
 //!
-//! Source: Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68, `pcc-gradient/sender/app/pcc.h`; and the
-//! executables that Pantheon ran, StanfordSNR/vivace@423cbca, @7a4ba53 and @2baf862. One file for the four schemes:
-//! `vivace` (latency coefficient 900), `vivace-latency` (11330), `vivace-loss` (0) and `vivace-lte`. Rates are in
-//! Mbit/s on the wire; the utility counts Mbit of 2^20 and packets of 1500 bytes whatever is sent.
+//! Source: Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68, `pcc-gradient/sender/app/pcc.h`; and the executables
+//! that Pantheon ran, StanfordSNR/vivace@423cbca, @7a4ba53 and @2baf862. One file serves the four schemes: `vivace`
+//! (latency coefficient 900), `vivace-latency` (11330), `vivace-loss` (0) and `vivace-lte`. Rates are in Mbit/s on the
+//! wire. The utility counts Mbit of 2^20 and packets of 1500 bytes for any packet size.
 //!
-//! START doubles once per completed interval until utility falls. SEARCH and RECORDING try one or two pairs of intervals
-//! around the rate; if the pairs agree, the rate changes by gradient times confidence within a bound, at least by
-//! `min_step`. A step of more than 10 % is taken from the reference interval on, and MOVING goes on while utility agrees.
+//! START doubles once per completed interval until utility falls. SEARCH and RECORDING try one or two pairs of
+//! intervals around the rate. If the pairs agree, the rate changes by gradient times confidence within a bound, at
+//! least by `min_step`. A step of more than 10 % starts from the reference interval, and MOVING continues while utility
+//! agrees.
 //!
-//! Why so: the utility of one interval is noisy, so a decision needs pairs that agree. Each pair comes in random order:
-//! otherwise a queue that grows or drains anyway would look like an effect of the probes. The gradient alone would take
-//! hundreds of decisions to cross a fast link, so confidence multiplies it while decisions agree; the bound keeps one
-//! wrong gradient from doing much harm; both begin anew when the direction turns (`parts/gradient_step.rs`).
+//! The reasons: the utility of one interval is noisy, so a decision needs pairs that agree. Each pair comes in random
+//! order; otherwise a queue that grows or drains anyway would look like an effect of the probes. The gradient alone
+//! would take hundreds of decisions to cross a fast link, so confidence multiplies it while decisions agree. The bound
+//! limits the effect of one wrong gradient. Both restart when the direction turns (`parts/gradient_step.rs`).
 //!
-//! Expected (`docs/evidence/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty queue, and
-//! a random walk just above `min_rate` where deliveries are bursty; without, the whole link, a full buffer and more
-//! than 10 % loss in a deep one.
+//! Expected (`docs/evidence/derivations.md`, PCC and Vivace): with a latency term 93 % of a smooth link with an empty
+//! queue, and a random walk just above `min_rate` on links with bursty deliveries. Without it, the whole link, a full
+//! buffer and more than 10 % loss in a deep one.
 
 mod utility;
 
@@ -25,28 +26,29 @@ use crate::{Build, Entry, FieldSink, Parameter, Parameters, Start};
 use units::{Rng, Span, Time};
 use utility::{Sample, Utility};
 
-/// Intervals remembered.
+/// Number of intervals that are remembered.
 const RING: Ring = Ring(500);
 /// Rate before the first interval, which doubles it, Mbit/s.
 const FIRST_RATE: f64 = 0.8;
-/// Smallest and largest rate that can be set, Mbit/s.
+/// Minimum and maximum rate, Mbit/s.
 const RATES: (f64, f64) = (0.1, 1024.0);
-/// RTT before the first interval has closed; and what stands in for one of more than a second.
+/// RTT before the first interval has closed, and the replacement of an RTT of more than a second.
 const FIRST_RTT: Span = Span::from_ms(100);
 const LONG_RTT: Span = Span::from_ms(300);
-/// Packets of an interval.
+/// Minimum and maximum number of packets of an interval.
 const PACKETS: (f64, f64) = (10.0, 3000.0);
-/// A larger change is taken by moving, not at once.
+/// Relative change above which the rate moves in steps instead of at once.
 const LARGE_CHANGE: f64 = 0.1;
-/// Joint loss rates up to this are one for all probes; from this on loss decides more carefully.
+/// Joint loss rate up to which all probes get the same loss rate, and joint loss rate from which on loss decides more
+/// carefully.
 const LITTLE_LOSS: f64 = 0.01;
 const MUCH_LOSS: f64 = 0.05;
 /// Difference of lost packets that counts.
 const LOST_PACKETS: f64 = 2.0;
-/// Most probing intervals.
+/// Maximum number of probing intervals.
 const PROBES: usize = 4;
 
-/// Registry entry.
+/// Entry of the registry.
 pub(crate) const ENTRY: Entry = Entry {
     name: "vivace",
     summary: "PCC-Vivace (NSDI 2018): gradient ascent on a utility of rate, loss and RTT slope",
@@ -110,13 +112,13 @@ pub(crate) const ENTRY: Entry = Entry {
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum State {
-    /// Doubling; `marked` is the interval whose result is awaited.
+    /// Doubling of the rate; `marked` is the interval whose result is outstanding.
     Start { marked: Option<u32> },
-    /// New probes are drawn at the next interval.
+    /// Search: new probes are drawn at the next interval.
     Search,
-    /// Probes are sent and recorded.
+    /// Probing: probes are sent and recorded.
     Recording,
-    /// The rate went to `target` in one large step; the interval with that rate, once known.
+    /// One large step of the rate to `target`, with the first interval at that rate once it is known.
     Moving { target: f64, interval: Option<u32> },
 }
 
@@ -127,7 +129,7 @@ struct Probe {
     result: Option<Sample>,
 }
 
-/// An interval at a rate to which the next is compared.
+/// Interval whose rate the next one is compared with.
 #[derive(Clone, Copy, Debug)]
 struct Reference {
     interval: u32,
@@ -145,21 +147,21 @@ struct Vivace {
     packet: WirePacket,
     rng: Rng,
     state: State,
-    /// Rate being sent, Mbit/s.
+    /// Present sending rate, Mbit/s.
     rate: f64,
-    /// Rate around which is probed, Mbit/s.
+    /// Base rate of the probes, Mbit/s.
     base_rate: f64,
     step: GradientStep,
     probes: [Probe; PROBES],
-    /// Of `probes`, how many this decision uses, and how many are sent.
+    /// Number of `probes` that this decision uses, and number of probes sent.
     probes_used: usize,
     probes_sent: usize,
     first_probe: u32,
     reference: Option<Reference>,
     target_result: Option<Sample>,
-    /// A decision to go up in spite of loss was put off once.
+    /// True if a decision to go up in spite of loss was postponed once.
     is_double_checking: bool,
-    /// Results up to this interval cause no further emergency stop.
+    /// Last interval whose result causes no further emergency stop.
     stopped_until: Option<u32>,
     last_utility: f64,
     utility: f64,
@@ -209,7 +211,7 @@ impl Vivace {
         }
     }
 
-    /// Packets of an interval at the present rate: one (earlier measured) RTT of them.
+    /// Returns the packets of an interval at the present rate: one RTT, as measured earlier.
     fn interval_packets(&self) -> u64 {
         let rtt = if self.interval_rtt > Span::from_secs(1) { LONG_RTT } else { self.interval_rtt };
         let packets = rtt.as_secs_f64() * self.rate * 1e6 / self.packet.bits;
@@ -258,7 +260,7 @@ impl Vivace {
         }
     }
 
-    /// Half the distance of a pair of probes, share of the rate.
+    /// Returns half the distance of a pair of probes, as a fraction of the rate.
     fn probe_distance(&self) -> f64 {
         let rate = self.base_rate;
         let floor = if self.is_lte && rate < 1.0 { 0.25 / rate } else { 0.5 / rate };
@@ -283,7 +285,7 @@ impl Vivace {
         self.state = State::Recording;
     }
 
-    /// Loss of more than half: halve the rate, once for all intervals in flight.
+    /// Halves the rate after a loss of more than half, once for all intervals in flight. Returns true if it did.
     fn stops_for_emergency(&mut self, ended: &Ended) -> bool {
         let is_immune = self.stopped_until.is_some_and(|last| RING.distance(ended.number, last) < RING.0 / 2);
         if !is_immune {
@@ -306,7 +308,7 @@ impl Vivace {
             return;
         }
         let results = || probes.iter().filter_map(|probe| probe.result.map(|sample| (probe, sample)));
-        // Little loss is taken for chance: one rate of it for all probes, so that it cannot decide between them.
+        // Little loss counts as chance: all probes get the same loss rate, so that loss cannot decide between them.
         let loss = joint_loss(results().map(|(_, sample)| sample));
         let value = |sample: &Sample| {
             let loss = if loss <= LITTLE_LOSS {
@@ -328,8 +330,8 @@ impl Vivace {
             down.add(low_value, &low, lower.rate);
             decision += if high_value > low_value { 1 } else { -1 };
         }
-        // Clearly fewer lost at the higher rate is chance, or a queue that was draining: going up waits for a second
-        // time.
+        // Clearly fewer losses at the higher rate are chance, or a queue that was draining. So the step up needs a
+        // second confirmation.
         if down.lost - up.lost > LOST_PACKETS && decision > 0 && up.lost > 0.0 && loss >= MUCH_LOSS {
             if self.is_double_checking {
                 self.step.trend = 2;
@@ -364,7 +366,7 @@ impl Vivace {
         let last_change = self.step.previous();
         let value = |sample: &Sample| self.utility_rule.value(sample, sample.loss());
         let change = self.step.change((value(&before), rate), (value(&after), target), self.base_rate);
-        // Loss that went against the rate says nothing about it: search instead of moving on.
+        // Loss that contradicts the change of the rate is not its effect: search instead of moving further.
         let more_lost = after.lost - before.lost;
         let is_much = more_lost.abs() > LOST_PACKETS || joint_loss([before, after]) >= MUCH_LOSS;
         if more_lost * (target - rate) < 0.0 && is_much {
@@ -387,7 +389,7 @@ impl Vivace {
     }
 }
 
-/// The probes on one side of the rate, summed.
+/// Sums over the probes on one side of the rate.
 #[derive(Clone, Copy, Debug, Default)]
 struct ProbeSum {
     value: f64,
@@ -403,7 +405,7 @@ impl ProbeSum {
     }
 }
 
-/// Lost of all packets of `samples`.
+/// Returns the lost fraction of all packets of `samples`.
 fn joint_loss(samples: impl IntoIterator<Item = Sample>) -> f64 {
     let (lost, packets) = samples
         .into_iter()

@@ -1,4 +1,4 @@
-//! Vivace's utility and control, against sequences worked out by hand.
+//! Tests of Vivace's utility and control, against sequences worked out by hand.
 
 use super::*;
 use crate::parts::quantised;
@@ -12,14 +12,14 @@ fn vivace(settings: &[(&str, &str)]) -> Vivace {
     Vivace::new(&parameters, &start)
 }
 
-/// An interval of one second at `rate` Mbit (of 2^20) of 1500-byte packets per second.
+/// Returns an interval of one second at `rate` Mbit (of 2^20) of 1500-byte packets per second.
 fn ended(number: u32, rate: f64, lost: f64, slope: f64) -> Ended {
     let packets = rate * 1_048_576.0 / 12_000.0;
     let rtt = Span::from_ms(20);
     Ended { number, current: number + 2, rate: 0.0, packets, lost, seconds: 1.0, rtt, slope: Some(slope) }
 }
 
-/// Sends the probes of a decision from interval `first` on and ends them as `outcome` says of each rate.
+/// Sends the probes of a decision from interval `first` on, and ends them with the `outcome` of each rate.
 fn probe(vivace: &mut Vivace, first: u32, outcome: impl Fn(f64) -> (f64, f64, f64)) {
     for number in first..=first + 4 {
         vivace.begin(number);
@@ -31,7 +31,7 @@ fn probe(vivace: &mut Vivace, first: u32, outcome: impl Fn(f64) -> (f64, f64, f6
     }
 }
 
-/// In SEARCH at `rate`.
+/// Returns a scheme in SEARCH at `rate`.
 fn searching(rate: f64, settings: &[(&str, &str)]) -> Vivace {
     let mut vivace = vivace(settings);
     vivace.base_rate = rate;
@@ -43,7 +43,7 @@ fn searching(rate: f64, settings: &[(&str, &str)]) -> Vivace {
 fn slopes_count_in_steps_of_two_percent_toward_zero() {
     let values = [0.0199, 0.02, 0.039, 0.0399, -0.019, -0.05].map(|slope| quantised(slope, 2.0));
     assert_eq!(values, [0.0, 0.02, 0.02, 0.02, -0.0, -0.04]);
-    // The C program's detour makes 29 % 28 %, where it does not matter, and 58 % 56 %, where it does.
+    // The C program's conversion turns 29 % into 28 %, without effect here, and 58 % into 56 %, with effect.
     assert_eq!([0.585, 0.605].map(|slope| quantised(slope, 2.0)), [0.56, 0.60]);
     assert_eq!([0.0199, 0.039, -0.05].map(|slope| quantised(slope, 1.0)), [0.01, 0.03, -0.05]);
 }
@@ -61,7 +61,7 @@ fn the_utility_of_rate_loss_and_slope() {
     assert!((value(0.02, 0.0) - (reward - 10.0 * 0.02)).abs() < 1e-9); // below the knee
     assert!((value(0.04, 0.0) - (reward - 11.35 * 10.0 * 0.04)).abs() < 1e-9);
     assert!((value(0.0, 0.025) - (reward - 900.0 * 10.0 * 0.02)).abs() < 1e-9);
-    // An interval without a slope is rewarded beyond measure.
+    // An interval without a slope gets an enormous reward.
     let sample = vivace.utility_rule.sample(&Ended { slope: None, ..ended(0, 10.0, 0.0, 0.0) });
     assert!(vivace.utility_rule.value(&sample, 0.0) > 1e11);
 }
@@ -75,7 +75,7 @@ fn the_start_doubles_once_per_completed_interval() {
     vivace.on_interval_end(&ended(0, 1.6, 0.0, 0.0));
     vivace.begin(2);
     assert_eq!(vivace.rate, 3.2);
-    // A lower utility takes the doubling back and ends the start.
+    // A lower utility reverses the doubling and ends the start.
     vivace.on_interval_end(&ended(2, 1.5, 0.0, 0.0));
     assert_eq!((vivace.state, vivace.base_rate), (State::Search, 1.6));
 }
@@ -100,10 +100,10 @@ fn probes_are_half_a_megabit_away_or_five_percent() {
 #[test]
 fn agreeing_probes_change_the_rate_by_the_gradient_or_at_least_half_a_megabit() {
     let mut vivace = searching(10.0, &[]);
-    // Without loss or slope the gradient is that of X^0.9, 0.7 at 10: bounded to 5 %, which is the smallest step.
+    // Without loss or slope the gradient is that of X^0.9, 0.7 at 10. It is bounded to 5 %, which is the minimum step.
     probe(&mut vivace, 3, |rate| (rate, 0.0, 0.0));
     assert_eq!((vivace.state, vivace.base_rate), (State::Search, 10.5));
-    // Slopes at the higher rate: down by the bound.
+    // Slopes at the higher rate move the rate down by the bound.
     probe(&mut vivace, 8, |rate| (rate, 0.0, if rate > 10.5 { 0.05 } else { 0.0 }));
     assert!((vivace.base_rate - 10.5 * 0.95).abs() < 1e-9, "{}", vivace.base_rate);
 }
@@ -126,14 +126,14 @@ fn disagreeing_probes_keep_the_rate_and_make_the_next_decision_quick() {
 fn a_step_above_ten_percent_is_taken_by_moving() {
     let mut vivace = searching(3.0, &[]);
     probe(&mut vivace, 0, |rate| (rate, 0.0, 0.0));
-    // 0.5 of 3 Mbit/s is more than 10 %: from the reference interval on.
+    // 0.5 of 3 Mbit/s is more than 10 %, so the step starts from the reference interval.
     assert_eq!(vivace.state, State::Moving { target: 3.5, interval: None });
     vivace.on_interval_end(&ended(4, 3.0, 0.0, 0.0)); // the reference interval
     vivace.begin(5);
     assert_eq!((vivace.rate, vivace.base_rate), (3.5, 3.5));
     vivace.on_interval_end(&ended(5, 3.5, 0.0, 0.0));
     assert_eq!(vivace.state, State::Moving { target: 4.0, interval: Some(8) });
-    // The next step lost utility: back, and search.
+    // The next step lost utility, so the rate returns and the search begins.
     vivace.begin(8);
     vivace.on_interval_end(&ended(8, 4.0, 0.0, 0.1));
     assert_eq!((vivace.state, vivace.base_rate), (State::Search, 3.5));
@@ -155,8 +155,8 @@ fn heavy_loss_halves_the_rate_once_for_all_intervals_in_flight() {
 
 #[test]
 fn little_loss_is_shared_by_all_probes() {
-    // One packet of the higher rates' intervals is lost, 0.1 %: without sharing that would not matter either, but a
-    // lower knee makes it decide.
+    // One packet of the higher rates' intervals is lost, 0.1 %. Without sharing this would have no effect at the
+    // default knee, but a lower knee makes it decide.
     let settings = [("loss_knee", "0"), ("loss_coefficient", "10000")];
     let mut vivace = searching(10.0, &settings);
     probe(&mut vivace, 0, |rate| (rate, if rate > 10.0 { 1.0 } else { 0.0 }, 0.0));

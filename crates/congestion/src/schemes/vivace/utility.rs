@@ -1,17 +1,16 @@
-//! What Vivace thinks of a monitor interval (Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68,
+//! Utility of a monitor interval in Vivace (Dong et al., NSDI 2018; PCCproject/PCC-Uspace@b67bb68,
 //! `pcc-gradient/sender/app/pcc.h`, `utility`).
 
 use crate::parts::{Ended, quantised};
 
-/// Packet size the utility assumes, whatever is sent.
+/// Packet size that the utility assumes for any packet, bits.
 const PACKET_BITS: f64 = 1500.0 * 8.0;
-/// The utility's Mbit.
+/// Mbit of the utility.
 const MBIT: f64 = 1_048_576.0;
-/// What the C program makes of a slope that does not exist, as a share: its integer conversion gives the smallest
-/// integer.
+/// Result of the C program's conversion of a missing slope, as a fraction: the minimum integer.
 const NO_SLOPE: f64 = -21_474_836.48;
 
-/// An interval's measurements as the utility sees them.
+/// Measurements of an interval in the units of the utility.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Sample {
     pub(super) packets: f64,
@@ -32,11 +31,11 @@ impl Sample {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Utility {
     pub(super) throughput_exponent: f64,
-    /// Above `loss_knee`; below it is 1.
+    /// Coefficient of loss above `loss_knee`; below, the coefficient is 1.
     pub(super) loss_coefficient: f64,
     pub(super) loss_knee: f64,
     pub(super) latency_coefficient: f64,
-    /// Percent.
+    /// Step of the quantised gradient, percent.
     pub(super) quantum: f64,
 }
 
@@ -50,7 +49,7 @@ impl Utility {
         }
     }
 
-    /// The utility of `sample` if its loss rate were `loss`.
+    /// Returns the utility of `sample` for the loss rate `loss`.
     pub(super) fn value(&self, sample: &Sample, loss: f64) -> f64 {
         let loss_coefficient = if loss > self.loss_knee { self.loss_coefficient } else { 1.0 };
         libm::pow(sample.rate, self.throughput_exponent)
