@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Returns the code for the modules of `folder` and for the list of their entries, as a file in `out` includes it.
+/// Returns Rust code with the modules of `folder` and the list of their entries. A file in `out` includes this code.
 fn listed(folder: &Path, out: &Path) -> Result<String, Box<dyn Error>> {
     let mut files = Vec::new();
     for entry in fs::read_dir(folder)? {

@@ -73,7 +73,7 @@ pub struct Parameter {
     pub unit: &'static str,
     /// Allowed values.
     pub kind: ParameterKind,
-    /// Value of the parameter if it is not set.
+    /// Default value.
     pub default: Value,
     /// One sentence with the parameter's effect and the source of the default.
     pub help: &'static str,

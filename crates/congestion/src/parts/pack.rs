@@ -143,7 +143,7 @@ mod tests {
         arrive(&mut half, 10, 0);
         arrive(&mut half, 15, 4);
         assert_eq!((half.next_timer(), pack(&mut half, at(29))), (at(30), None));
-        // 2 of 5 packets arrive in 20 ms.
+        // Two packets of five arrive in 20 ms.
         assert_eq!(pack(&mut half, at(30)), Some(Pack { rate_kbps: 1040, loss_percent: 60 }));
         // The span continues after number 4: of three packets, number 5 is missing.
         arrive(&mut half, 31, 6);

@@ -40,7 +40,7 @@ pub(super) struct Policer {
     pub(super) hold_rounds: u32,
     is_sampling: bool,
     in_use: bool,
-    /// Estimate of the previous interval or the one in use, bit/s; 0 if there is none.
+    /// Rate estimate of the previous interval, or the estimate in use, bit/s; 0 without an estimate.
     bps: f64,
     rounds: u32,
     since: Time,

@@ -66,7 +66,7 @@ pub(super) fn cruising(driver: Driver, mbps: f64) -> Driver {
     driver
 }
 
-/// Returns a driver at the beginning of Up.
+/// Returns a driver that has just entered Up.
 pub(super) fn probing(driver: Driver, mbps: f64) -> Driver {
     let mut driver = cruising(driver, mbps);
     refill(&mut driver);
@@ -132,7 +132,7 @@ fn lossy_startup(ranges: u64, packets: u64, in_recovery: bool) -> Driver {
 
 #[test]
 fn high_loss_in_six_places_ends_startup_even_when_application_limited() {
-    // 12 of 300 packets are 4 %.
+    // A loss of 12 in 300 packets is 4 %.
     let driver = lossy_startup(6, 2, true);
     assert_eq!(state(&driver), DRAIN);
     // The bound is one BDP: the packets delivered in the round.

@@ -303,7 +303,7 @@ fn a_risen_rtt_starts_conservative_slow_start_at_the_eighth_sample() {
 fn five_conservative_rounds_end_slow_start_and_the_partial_one_counts() {
     let mut driver = suspicious();
     driver.ack_window();
-    // 8 of 20 ACKs are at full growth, 12 at a quarter: 20 + 8 + 3 = 31.
+    // Eight ACKs of 20 are at full growth, 12 at a quarter: 20 + 8 + 3 = 31.
     assert_eq!((driver.field("phase"), driver.field("cwnd")), (1.0, 31.0));
     let mut rounds = 1;
     while driver.field("phase") == 1.0 {

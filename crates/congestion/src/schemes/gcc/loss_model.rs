@@ -286,7 +286,7 @@ mod tests {
     fn the_average_leaves_out_best_and_worst() {
         // The weights are 1 and 0.9, newest first; the first observation has 26 packets.
         assert!((observations(&[0, 5]).average_loss() - 5.0 / (25.0 + 0.9 * 26.0)).abs() < 1e-12);
-        // Of four, 0 and 10 are left out: (0.9 x 5 + 0.81 x 1) / ((0.9 + 0.81) x 25).
+        // The average of four leaves out 0 and 10: (0.9 x 5 + 0.81 x 1) / ((0.9 + 0.81) x 25).
         let average = observations(&[0, 1, 5, 10]).average_loss();
         assert!((average - 5.31 / 42.75).abs() < 1e-12, "{average}");
     }

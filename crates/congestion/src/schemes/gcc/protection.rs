@@ -3,7 +3,7 @@
 
 use units::{Span, Time};
 
-/// Length of one of the `BUCKETS` over which the fraction is taken.
+/// Length of a bucket. `BUCKETS` of them form the measured time.
 const BUCKET: Span = Span::from_ms(100);
 const BUCKETS: usize = 10;
 /// Maximum fraction that is reserved.

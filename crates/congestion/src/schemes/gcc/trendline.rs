@@ -50,7 +50,7 @@ pub(super) struct Trendline {
     trend_ms: f64,
     threshold_ms: f64,
     threshold_at: Option<Time>,
-    /// Time above the threshold, ms; `None` if the slope is below.
+    /// Time above the threshold, ms; `None` below the threshold.
     over_ms: Option<f64>,
     over_count: u32,
     usage: Usage,

@@ -126,7 +126,7 @@ fn disagreeing_probes_keep_the_rate_and_make_the_next_decision_quick() {
 fn a_step_above_ten_percent_is_taken_by_moving() {
     let mut vivace = searching(3.0, &[]);
     probe(&mut vivace, 0, |rate| (rate, 0.0, 0.0));
-    // 0.5 of 3 Mbit/s is more than 10 %, so the step starts from the reference interval.
+    // A step of 0.5 of 3 Mbit/s is more than 10 %, so it starts from the reference interval.
     assert_eq!(vivace.state, State::Moving { target: 3.5, interval: None });
     vivace.on_interval_end(&ended(4, 3.0, 0.0, 0.0)); // the reference interval
     vivace.begin(5);
