@@ -1,5 +1,5 @@
-//! How fast logs are written, read and imported:
-//! `cargo run --release -p packetlog --example speed [GIGABYTES_OF_LOG]` (default 2).
+//! Speed of writing, reading and importing logs.
+//! Run: `cargo run --release -p packetlog --example speed [GIGABYTES_OF_LOG]` (default 2).
 #![allow(clippy::disallowed_methods, clippy::print_stdout, reason = "a measuring program")]
 
 use packetlog::pantheon::{ClockOffsets, Direction, Input, Log, RawPair, import};
@@ -9,13 +9,13 @@ use std::io::Read;
 use std::path::Path;
 use std::time::Instant;
 
-/// Rows of the packet log.
+/// Number of rows in the packet log.
 const ROWS: u64 = 20_000_000;
 
-/// Packets of the log that is imported into a packet log; each is sent and delivered.
+/// Number of packets in the imported log; each packet is sent and delivered.
 const PAIRS: u64 = 5_000_000;
 
-/// Packets of flows 1 to 4 on a path of 20 ms: send, deliver, ACK send, ACK deliver, with a wandering queue.
+/// Returns packets of flows 1 to 4 on a path of 20 ms with a varying queue: send, deliver, ACK send, ACK deliver.
 fn records() -> impl Iterator<Item = Record> {
     let (mut noise, mut queue_ns, mut time_ns) = (0x9e37_79b9_7f4a_7c15u64, 5_000_000i64, 0);
     (0..ROWS).map(move |row| {
@@ -42,21 +42,21 @@ fn records() -> impl Iterator<Item = Record> {
     })
 }
 
-/// CPU time of this thread so far, ns (Linux; 0 elsewhere).
+/// Returns the CPU time of this thread, ns (Linux; 0 elsewhere).
 fn thread_cpu_ns() -> f64 {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     text.split(' ').next().and_then(|ns| ns.parse().ok()).unwrap_or(0.0)
 }
 
-/// CPU time of this process so far, threads that have ended included, s (Linux, in steps of 10 ms; 0 elsewhere).
+/// Returns the CPU time of this process with its ended threads, s (Linux, in steps of 10 ms; 0 elsewhere).
 fn process_cpu_s() -> f64 {
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
-    // The name of the program, in parentheses, may have blanks. User and system time stand 12 fields behind it.
+    // The program name in parentheses may contain spaces. User and system time follow 12 fields later.
     let fields = text.rsplit(") ").next().unwrap_or_default().split(' ').skip(11).take(2);
     fields.filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }
 
-/// Largest memory use of this process so far, MiB (Linux; 0 elsewhere).
+/// Returns the peak memory use of this process, MiB (Linux; 0 elsewhere).
 fn peak_mib() -> u64 {
     let text = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
@@ -91,7 +91,7 @@ fn read(path: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-/// A log of any length without a disk: `chunk` makes the text that follows.
+/// Log of any length without a disk. `chunk` writes the next text.
 struct Endless<F> {
     chunk: F,
     text: Vec<u8>,
@@ -121,7 +121,7 @@ fn endless(name: &str, header: &str, bytes: u64, chunk: impl FnMut(&mut Vec<u8>)
     Input::new(name, Endless { chunk, text: header.as_bytes().to_vec(), at: 0, left: bytes })
 }
 
-/// The text of a second of log, with the digits of the second filled in each time it is used.
+/// Returns a function that writes one second of a log. Each call fills in the digits of the next second.
 fn seconds(lines: &[(u32, &str)]) -> impl FnMut(&mut Vec<u8>) + Send + 'static {
     let mut second = 99_999;
     let mut text = Vec::new();
@@ -189,7 +189,7 @@ fn imported(what: &str, log: Log, bytes: u64) -> Result<(), Error> {
     Ok(())
 }
 
-/// Imports a log as `dumbbell import` does: into a packet log that is durable.
+/// Imports a log into a durable packet log, as `dumbbell import` does.
 fn imported_into(path: &Path, log: Vec<u8>) -> Result<(), Error> {
     let (cpu_s, start) = (process_cpu_s(), Instant::now());
     let mut writer = PacketLogWriter::create(path)?;
@@ -209,7 +209,7 @@ fn imported_into(path: &Path, log: Vec<u8>) -> Result<(), Error> {
     Ok(())
 }
 
-/// A log of one flow' packets, in the memory.
+/// Returns an in-memory log of one flow's packets.
 fn whole_log() -> Vec<u8> {
     let mut text = b"# init timestamp: 1514764800000.000\n".to_vec();
     for pair in 0..PAIRS {

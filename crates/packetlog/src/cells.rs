@@ -1,4 +1,4 @@
-//! Tables of named columns of whole numbers, numbers and texts, in which a row may lack a value: the numbers of many runs.
+//! Tables of named columns of integers, numbers and texts, with the numbers of many runs. A row may lack values.
 
 use crate::Error;
 use crate::columns::{FORMAT_KEY, common_properties};
@@ -22,21 +22,21 @@ use std::sync::Arc;
 
 /// Value of the metadata key `dumbbell.format`.
 const FORMAT: &str = "numbers 1";
-/// Most columns of a table. A run has 130 numbers, those of its flows and links in tables of their own.
+/// Maximum number of columns. A run has 130 numbers; tables of flows and links are separate.
 const MOST_COLUMNS: usize = 4096;
-/// Most cells that are read at once, of up to 16 bytes each: a batch of 50,000 runs has a tenth of them.
+/// Maximum number of cells in one read, up to 16 bytes each. A batch of 50,000 runs has a tenth of this number.
 const MOST_CELLS: u64 = 1 << 26;
-/// Most bytes of the different texts of a column.
+/// Maximum bytes of the distinct texts of a column.
 const MOST_TEXT_BYTES: usize = 1 << 26;
 
-/// The values of a column, one for each row.
+/// Values of a column, one for each row.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cells {
-    /// Whole numbers.
+    /// Integers.
     Integers(Vec<Option<i64>>),
     /// Numbers.
     Numbers(Vec<Option<f64>>),
-    /// Places in a list of different texts, and this list.
+    /// Positions in a list of distinct texts, and this list.
     Texts(Vec<Option<u32>>, Vec<String>),
 }
 
@@ -50,12 +50,12 @@ impl Cells {
         }
     }
 
-    /// Returns true without rows.
+    /// Returns true if there are no rows.
     pub const fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// Makes it so many rows: new ones have no value.
+    /// Changes the number of rows. New rows have no value.
     pub fn resize(&mut self, rows: usize) {
         match self {
             Self::Integers(cells) => cells.resize(rows, None),
@@ -73,19 +73,19 @@ impl Cells {
     }
 }
 
-/// A column of a table.
+/// Column of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub struct CellColumn {
-    /// Its name.
+    /// Name of the column.
     pub name: String,
-    /// Its values.
+    /// Values of the column.
     pub cells: Cells,
 }
 
-/// Writes a table into a file that appears under its name only when it is complete. All columns have `rows` rows.
+/// Writes a table to a file. The file gets its name only when it is complete. All columns must have `rows` rows.
 ///
 /// # Errors
-/// One line naming the file that cannot be written.
+/// Returns an error with the file's name if the file cannot be written.
 pub fn write_cells(path: impl AsRef<Path>, columns: &[CellColumn], rows: usize) -> Result<(), Error> {
     let path = path.as_ref();
     if columns.iter().any(|column| column.cells.len() != rows) || columns.len() > MOST_COLUMNS {
@@ -124,7 +124,7 @@ fn encode(file: File, columns: &[CellColumn]) -> Result<File, ParquetError> {
     close(out)
 }
 
-/// Writes the next column of a row group, in which rows may lack a value.
+/// Writes the next column of a row group. Rows may lack a value.
 fn optional<T: DataType, C>(
     group: &mut SerializedRowGroupWriter<'_, File>,
     cells: &[Option<C>],
@@ -135,19 +135,19 @@ fn optional<T: DataType, C>(
     column_with_gaps::<T>(group, &values, Some(&levels))
 }
 
-/// Reads a table: all its columns, or those that are `wanted` and there.
+/// Reads a table: all columns, or the existing ones among `wanted`.
 ///
 /// # Errors
-/// One line: the file cannot be read, is damaged, or is no such table.
+/// Returns an error if the file cannot be read, is damaged, or is no such table.
 pub fn read_cells(log: impl Into<LogFile>, wanted: Option<&[String]>) -> Result<Vec<CellColumn>, Error> {
     let log = log.into();
     decoded(log.path(), || decode(&log, wanted))
 }
 
-/// Returns the names of a table's columns of numbers, whole or not, in their order.
+/// Returns the names of a table's columns of integers and numbers, in their order.
 ///
 /// # Errors
-/// One line: the file cannot be read, is damaged, or is no such table.
+/// Returns an error if the file cannot be read, is damaged, or is no such table.
 pub fn number_names(log: impl Into<LogFile>) -> Result<Vec<String>, Error> {
     let (file, _) = open_table(&log.into())?;
     let columns = file.metadata().file_metadata().schema_descr().columns();
@@ -155,7 +155,7 @@ pub fn number_names(log: impl Into<LogFile>) -> Result<Vec<String>, Error> {
     Ok(numbers.map(|column| column.name().to_owned()).collect())
 }
 
-/// Opens a table, with the file itself.
+/// Opens a table. Also returns the file.
 fn open_table(log: &LogFile) -> Result<(SerializedFileReader<File>, File), Error> {
     let path = log.path();
     let (file, bytes) = open_parquet(log)?;
@@ -247,7 +247,7 @@ fn append(
                     continue;
                 };
                 let text = text.as_utf8()?;
-                // most rows have the text of the row before
+                // Most rows have the text of the previous row.
                 let last = cells.last().copied().flatten().filter(|&code| texts[code as usize] == text);
                 let code = if let Some(code) = last.or_else(|| known.get(text).copied()) {
                     code

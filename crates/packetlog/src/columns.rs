@@ -1,4 +1,4 @@
-//! The Parquet schema of packet logs, and what both its reader and writer must agree on.
+//! Parquet schema and properties of packet logs, shared by reader and writer.
 
 use crate::Error;
 use parquet::basic::{Compression, Encoding, ZstdLevel};
@@ -11,24 +11,24 @@ use record::Event;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Metadata key of the layout's version.
+/// Metadata key of the layout version.
 pub(crate) const FORMAT_KEY: &str = "dumbbell.format";
 /// Metadata key of the list of event codes.
 pub(crate) const EVENTS_KEY: &str = "dumbbell.events";
 /// Version of the packet log's layout.
 pub(crate) const PACKETS_FORMAT: &str = "packets 1";
 
-/// Metadata key of logs whose times are those of clocks that could step back.
+/// Metadata key of logs with times of clocks that could step back.
 pub(crate) const ORDER_KEY: &str = "dumbbell.order";
-/// Its value.
+/// Value of `ORDER_KEY`.
 pub(crate) const AS_LOGGED: &str = "as logged: a time may be up to 1 s earlier than one before it";
 
-/// Most that the clock of a log from elsewhere may step back, ns: ntpd steps at 128 ms, other daemons at up to 1 s. Farther
-/// apart are the parts of different runs.
+/// Maximum backward step of the clock of an imported log, ns. The daemon ntpd steps at 128 ms, others at up to 1 s.
+/// Larger steps separate different runs.
 pub const STEP_BACK_NS: u64 = 1_000_000_000;
 
-/// zstd level: higher ones save 2 % of space for half the speed (17 million rows per
-/// second with 1, 10 with 9, delta encoding).
+/// Level of zstd. Higher levels save 2 % of space at half the speed (17 million rows per second with level 1, 10
+/// million with level 9; delta encoding).
 const ZSTD_LEVEL: i32 = 1;
 
 const SCHEMA: &str = "message packets {
@@ -41,12 +41,12 @@ const SCHEMA: &str = "message packets {
     required int64 one_way_delay_ns (INTEGER(64,true));
 }";
 
-/// The event with this code.
+/// Returns the event with this code.
 pub(crate) fn event_of(code: i32) -> Option<Event> {
     Event::of_code(u8::try_from(code).ok()?)
 }
 
-/// `0=send,1=enqueue,...`
+/// Returns the list of event codes: `0=send,1=enqueue,...`.
 pub(crate) fn event_list() -> String {
     let entries: Vec<_> =
         Event::ALL.iter().map(|event| format!("{}={}", *event as u8, event.name())).collect();
@@ -57,7 +57,8 @@ pub(crate) fn packets_schema() -> Result<Arc<Type>, ParquetError> {
     parse_message_type(SCHEMA).map(Arc::new)
 }
 
-/// What all our Parquet files share. The creator is fixed so that bytes do not change with the library's version.
+/// Returns the common properties of all Parquet files of dumbbell. The creator is fixed, so bytes do not change with
+/// the library's version.
 pub(crate) fn common_properties(
     metadata: &[(&str, String)],
 ) -> Result<WriterPropertiesBuilder, ParquetError> {
@@ -70,18 +71,18 @@ pub(crate) fn common_properties(
         .set_key_value_metadata(Some(pairs)))
 }
 
-/// `as_logged` is for logs from elsewhere, with times that may step back.
+/// Returns the properties of packet logs. `as_logged` is for imported logs, whose times may step back.
 pub(crate) fn packets_properties(as_logged: bool) -> Result<WriterProperties, ParquetError> {
     let mut metadata = vec![(FORMAT_KEY, PACKETS_FORMAT.to_owned()), (EVENTS_KEY, event_list())];
     if as_logged {
         metadata.push((ORDER_KEY, AS_LOGGED.to_owned()));
     }
-    // Deltas for all columns: dictionaries for `flow` and `event` save 3 % of space and cost as much in speed.
+    // All columns use delta encoding. Dictionaries for `flow` and `event` save 3 % of space and cost 3 % of speed.
     let properties = common_properties(&metadata)?;
     Ok(properties.set_dictionary_enabled(false).set_encoding(Encoding::DELTA_BINARY_PACKED).build())
 }
 
-/// Checks that a file's metadata carry `expected` (key, value) and that its columns are those of `schema`.
+/// Checks that a file's metadata contain the `expected` keys and values, and that its columns match `schema`.
 pub(crate) fn check_file(
     path: &Path,
     file: &FileMetaData,
@@ -118,7 +119,8 @@ pub(crate) fn check_file(
     Err(Error::file(path, format!("has other columns than {} (or other types)", names.join(", "))))
 }
 
-/// Whether a log was written before the last events of the list existed: the codes it uses are still the same.
+/// Returns true if a log was written before the last events of the list existed. The codes in such a log have not
+/// changed.
 fn is_older(key: &str, found: &str, value: &str) -> bool {
     key == EVENTS_KEY && value.strip_prefix(found).is_some_and(|rest| rest.starts_with(','))
 }

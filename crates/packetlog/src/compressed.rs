@@ -1,4 +1,4 @@
-//! Logs that others compressed, as they come: gzip, bzip2, xz and Zstandard, told by their first bytes and by no name.
+//! Reading of compressed logs: gzip, bzip2, xz and Zstandard, recognized by their first bytes and not by name.
 
 use crate::Error;
 use crate::regular::open_regular;
@@ -6,25 +6,25 @@ use std::fs::File;
 use std::io::{BufReader, Cursor, Error as IoError, ErrorKind, Read, Result, Seek};
 use std::path::Path;
 
-/// Most memory of a decoder, KiB: what `xz -9` and `zstd --ultra -22` need is a quarter of it.
+/// Maximum memory of a decoder, KiB. `xz -9` and `zstd --ultra -22` need a quarter of it.
 const MEMORY_KIB: u32 = 1 << 18;
-/// The same as the base-2 logarithm of a window of bytes.
+/// Base-2 logarithm of the maximum Zstandard window in bytes, which equals `MEMORY_KIB`.
 const WINDOW_LOG: u32 = 28;
 
-/// How many times as long a log may be as the compressed file. Logs of CUBIC and BBR become 3 to 7 times as long, one of
-/// a constant rate over a path without a queue 91 times (`xz -9`); what was made to fill a disk thousands of times.
+/// Maximum length of a log, as a multiple of the compressed length. Logs of CUBIC and BBR become 3 to 7 times as long.
+/// A constant rate over a path without a queue reaches 91 (`xz -9`), a decompression bomb thousands.
 const MOST_TIMES: u64 = 200;
-/// So long a log may be in any case, bytes. Opportunities that nobody uses, at a constant rate, become 860 times as long:
-/// these are four minutes of them at 1 Gbit/s.
+/// Length that is always allowed, bytes. Unused opportunities at a constant rate become 860 times as long; this length
+/// is four minutes of them at 1 Gbit/s.
 const LEAST_BYTES: u64 = 256 << 20;
-/// No compressed log may be longer, bytes: Pantheon's public ones have some hundred MB.
+/// Maximum length of a decompressed log, bytes. Pantheon's public logs have some hundred MB.
 const MOST_BYTES: u64 = 8 << 30;
 
-/// Bytes that tell what a file is: a tar archive has its mark behind the first name.
+/// Number of bytes that identify a file type. A tar archive has its mark after the first name.
 const HEAD_BYTES: u64 = 512;
 const TAR_MARK: (usize, &[u8]) = (257, b"ustar");
 
-/// A form that is read, by the first bytes of a file.
+/// Supported compression format, by the first bytes of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Form {
     Gzip,
@@ -37,11 +37,11 @@ impl Form {
     fn of(head: &[u8]) -> Option<Self> {
         match head {
             [0x1f, 0x8b, 8, ..] => Some(Self::Gzip),
-            // Then a block begins, or an empty file ends.
+            // The header is followed by a block or by the end of an empty file.
             [b'B', b'Z', b'h', b'1'..=b'9', 0x31, 0x41, ..]
             | [b'B', b'Z', b'h', b'1'..=b'9', 0x17, 0x72, ..] => Some(Self::Bzip2),
             [0xfd, b'7', b'z', b'X', b'Z', 0, ..] => Some(Self::Xz),
-            // A frame, or one to skip, with which `pzstd` begins.
+            // Zstandard frame, or a skippable frame, with which `pzstd` begins.
             [0x28, 0xb5, 0x2f, 0xfd, ..] | [0x50..=0x5f, 0x2a, 0x4d, 0x18, ..] => Some(Self::Zstd),
             _ => None,
         }
@@ -62,7 +62,7 @@ impl Form {
     }
 }
 
-/// The kind of a file that is not unpacked, by its first bytes: archives can have many members.
+/// Returns the kind of an unsupported archive or compression by the first bytes. Archives can have many members.
 fn archive(head: &[u8]) -> Option<&'static str> {
     let (at, mark) = TAR_MARK;
     match head {
@@ -78,10 +78,11 @@ fn archive(head: &[u8]) -> Option<&'static str> {
     }
 }
 
-/// Opens a file that people name; its bytes come decompressed if it is compressed.
+/// Opens a user's file and decompresses it if necessary.
 ///
 /// # Errors
-/// It cannot be opened, is an archive or is compressed more than once. Reading fails where it becomes too long.
+/// Returns an error if the file cannot be opened, is an archive or is compressed more than once. Later reads fail if
+/// the content is too long.
 pub(crate) fn open(path: &Path) -> std::result::Result<Box<dyn Read + Send>, Error> {
     let unreadable = |error| Error::io(path, "read", error);
     let mut file = open_regular(path)?;
@@ -109,7 +110,7 @@ pub(crate) fn open(path: &Path) -> std::result::Result<Box<dyn Read + Send>, Err
     })
 }
 
-/// What cannot be read further, told to whoever reads that far.
+/// Reader that fails with an error at its first read.
 struct Failed(Option<IoError>);
 
 impl Read for Failed {
@@ -123,7 +124,7 @@ fn unpack_first(path: &Path, problem: std::fmt::Arguments<'_>) -> Error {
     Error::file(path, format!("{problem}: {allowed}"))
 }
 
-/// Returns a reader of the decompressed bytes. Reading fails beyond the bound for a file of `compressed` bytes.
+/// Returns a reader of the decompressed bytes. It fails beyond the maximum length for a file of `compressed` bytes.
 fn bounded<R: Read>(compressed: u64, decoder: R) -> Bounded<R> {
     let most = compressed.saturating_mul(MOST_TIMES).clamp(LEAST_BYTES, MOST_BYTES);
     Bounded { decoder, compressed, most, read: 0 }
@@ -158,7 +159,8 @@ impl<R: Read> Read for Bounded<R> {
 mod tests {
     use super::*;
 
-    /// How many bytes are read of an endless text that so many compressed bytes become, and why no more.
+    /// Returns the number of bytes read from an endless text of `compressed` compressed bytes, and the error message at
+    /// the end.
     fn read(compressed: u64) -> (u64, String) {
         let mut text = bounded(compressed, std::io::repeat(b'#'));
         let mut buffer = vec![0; 1 << 20];

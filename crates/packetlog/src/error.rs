@@ -1,4 +1,4 @@
-//! What can go wrong with a file, in one line each.
+//! Errors of reading and writing files, one line each.
 
 use parquet::errors::ParquetError;
 use std::borrow::Cow;
@@ -6,61 +6,61 @@ use std::path::{Path, PathBuf};
 use std::{fmt, io};
 use thiserror::Error;
 
-/// Longest part of a malformed line that a message repeats, bytes.
+/// Maximum length of a malformed line in a message, bytes.
 const QUOTED_BYTES: usize = 80;
 
-/// Why a log could not be read or written.
+/// Reason why a log could not be read or written.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// The operating system refused: no such file, no permission, disk full, ...
+    /// Error of the operating system: no such file, no permission, disk full, ...
     #[error("cannot {doing} {}: {source}", .path.display())]
     Io {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What was being done, as in "cannot WRITE path".
+        /// Verb of the failed operation: "cannot DOING path".
         doing: &'static str,
-        /// The system's reason.
+        /// Error of the operating system.
         source: io::Error,
     },
-    /// The file is damaged, cut off, or not of the kind that was asked for; or rows were offered that it cannot hold.
+    /// The file is damaged, truncated or of the wrong kind, or a row cannot be stored in it.
     #[error("{}: {problem}", .path.display())]
     File {
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// The fault that was found there.
+        /// Description of the problem.
         problem: String,
     },
     /// A line of a text log breaks the log's grammar.
     #[error("{log}:{line}: {problem}, found '{text}'")]
     Line {
-        /// The log's name.
+        /// Name of the log.
         log: String,
         /// Line number, from 1.
         line: u64,
-        /// The line's beginning, with unprintable bytes escaped.
+        /// Beginning of the line, with unprintable bytes escaped.
         text: String,
-        /// What was expected.
+        /// Expected content.
         problem: Cow<'static, str>,
     },
-    /// A text log cannot be used as a whole.
+    /// A text log is unusable as a whole.
     #[error("{}: {problem}", place(.log, *.line))]
     Log {
-        /// The log's name.
+        /// Name of the log.
         log: String,
-        /// The line that shows it, from 1, if one does.
+        /// Number of the line with the problem, from 1; `None` without such a line.
         line: Option<u64>,
-        /// The fault that was found there.
+        /// Description of the problem.
         problem: Cow<'static, str>,
     },
-    /// Somebody wanted the work to end ([`Interrupts`](crate::Interrupts)).
+    /// The work was interrupted ([`Interrupts`](crate::Interrupts)).
     #[error("interrupted")]
     Interrupted,
-    /// There are too many time series of samples.
+    /// The samples have too many time series.
     #[error("has {series} time series or more: so many that {points} points do not show them")]
     Series {
-        /// How many there are at least.
+        /// Number of series, at least.
         series: usize,
-        /// The most points that are kept.
+        /// Maximum number of kept points.
         points: usize,
     },
 }
@@ -70,7 +70,7 @@ impl Error {
         Self::Io { path: path.to_owned(), doing, source }
     }
 
-    /// Returns the error of a file that is damaged or of another kind.
+    /// Returns the error of a file that is damaged or of the wrong kind.
     pub fn file(path: &Path, problem: impl Into<String>) -> Self {
         Self::File { path: path.to_owned(), problem: problem.into() }
     }
@@ -86,7 +86,7 @@ impl Error {
         Self::Line { log: log.to_owned(), line, text, problem: problem.into() }
     }
 
-    /// An error of the Parquet library; system errors inside it keep their reason.
+    /// Converts an error of the Parquet library. System errors within it keep their reason.
     pub(crate) fn parquet(path: &Path, doing: &'static str, error: ParquetError) -> Self {
         match error {
             ParquetError::External(inner) => match inner.downcast::<io::Error>() {
@@ -98,7 +98,7 @@ impl Error {
     }
 }
 
-/// The place in a log: its name, and the line if one shows it.
+/// Returns the position in a log: its name, and the line if known.
 fn place(log: &str, line: Option<u64>) -> impl fmt::Display {
     line.map_or_else(|| log.to_owned(), |line| format!("{log}:{line}"))
 }

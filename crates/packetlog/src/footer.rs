@@ -1,4 +1,4 @@
-//! Opening Parquet files that anybody may have made: what their footers say is checked before anything is decoded.
+//! Opening of untrusted Parquet files. The footer is checked before anything is decoded.
 
 use crate::Error;
 use crate::regular::LogFile;
@@ -9,23 +9,22 @@ use parquet::file::serialized_reader::SerializedFileReader;
 use std::fs::File;
 use std::ops::Range;
 
-/// Most bytes of a column of a row group, which may be decoded at once; ours have 2 MiB.
+/// Maximum bytes of a column in a row group, which may be decoded at once. Files of dumbbell have 2 MiB.
 const MOST_CHUNK_BYTES: i64 = 1 << 26;
 
-/// Most rows of a row group: as many times of 8 bytes are [`MOST_CHUNK_BYTES`]. Ours have 2^18, those that other tools
-/// rewrote 2^20 by default.
+/// Maximum rows of a row group: this many 8-byte values take [`MOST_CHUNK_BYTES`]. Files of dumbbell have 2^18 rows per
+/// group, files rewritten by other tools 2^20 by default.
 const MOST_GROUP_ROWS: u64 = 1 << 23;
 
-/// Most rows per byte of a file.
+/// Maximum rows per byte of a file.
 ///
-/// Packet logs of CUBIC and BBR have 0.2. The most regular runs that were found have 8 (`udp-cbr` of 12 Mbit/s over
-/// 24 Mbit/s for 300 s) and 26 (an opportunity per millisecond in both directions for 1200 s, and hardly a packet); their
-/// samples of flows have 5. Rows of which nothing changes but the time, by a constant, are 55 per byte as we write them,
-/// and samples 52. This is 37 times as many: other tools may write larger row groups.
+/// Packet logs of CUBIC and BBR have 0.2 rows per byte. The most regular known runs have 8 (`udp-cbr` of 12 Mbit/s over
+/// 24 Mbit/s for 300 s) and 26 (an opportunity per millisecond in both directions for 1200 s, and hardly a packet);
+/// their flow samples have 5. Rows with only a constant step in time have 55 per byte as dumbbell writes them, samples
+/// 52. The limit is 37 times as high, since other tools may write larger row groups.
 const MOST_ROWS_PER_BYTE: u64 = 1 << 11;
 
-/// Opens any Parquet file, with the file itself; the library's complaints about the footer are replaced by one line that
-/// people understand.
+/// Opens any Parquet file. Also returns the file. One readable line replaces the library's messages on the footer.
 pub(crate) fn open_parquet(log: &LogFile) -> Result<(SerializedFileReader<File>, File), Error> {
     let path = log.path();
     let file = log.open()?;
@@ -42,11 +41,11 @@ pub(crate) fn open_parquet(log: &LogFile) -> Result<(SerializedFileReader<File>,
     }
 }
 
-/// Returns the problem if columns lie outside of the file, which has `length` bytes, are too long, or overlap.
+/// Returns the problem if columns are outside the file of `length` bytes, are too long, or overlap.
 fn wrong_chunks(footer: &ParquetMetaData, length: u64) -> Option<String> {
     let mut places = Vec::new();
     for chunk in footer.row_groups().iter().flat_map(RowGroupMetaData::columns) {
-        // The library panics on a footer that is damaged in these fields.
+        // The library panics if these fields of a footer are damaged.
         let Some(place) = place(chunk).filter(|place| place.end <= length) else {
             return Some("is damaged: its footer points outside the file".to_owned());
         };
@@ -56,13 +55,13 @@ fn wrong_chunks(footer: &ParquetMetaData, length: u64) -> Option<String> {
         }
         places.push(place);
     }
-    // One piece under many names would be any number of rows in few bytes.
+    // Otherwise one piece of the file under many names would be any number of rows.
     places.sort_unstable_by_key(|place| (place.start, place.end));
     let overlap = places.windows(2).any(|pair| pair[1].start < pair[0].end);
     overlap.then(|| "is damaged: two of its columns lie in the same place".to_owned())
 }
 
-/// Returns where in its file a column of a row group lies, in bytes; none where its footer has numbers below 0.
+/// Returns the byte range of a row group's column in its file; `None` if the footer has negative numbers.
 pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     let start = chunk.dictionary_page_offset().unwrap_or_else(|| chunk.data_page_offset());
     let start = u64::try_from(start).ok()?;
@@ -70,7 +69,7 @@ pub(crate) fn place(chunk: &ColumnChunkMetaData) -> Option<Range<u64>> {
     Some(start..start.checked_add(length)?)
 }
 
-/// Returns the problem if the footer claims numbers of rows that differ, or that a file of `length` bytes cannot hold.
+/// Returns the problem if the footer's numbers of rows differ, or are too large for a file of `length` bytes.
 fn wrong_rows(footer: &ParquetMetaData, length: u64) -> Option<String> {
     let claimed = footer.file_metadata().num_rows();
     let mut rows: u64 = 0;

@@ -1,4 +1,4 @@
-//! The row groups of a Parquet file, decoded one batch of rows after the other.
+//! Row groups of a Parquet file, decoded in batches of rows.
 
 use crate::Error;
 use crate::footer::open_parquet;
@@ -16,12 +16,12 @@ use std::ops::Range;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::{Path, PathBuf};
 
-/// Rows decoded at a time.
+/// Number of rows decoded at a time.
 const BATCH_ROWS: usize = 1 << 13;
 
-/// The typed column readers of one row group.
+/// Typed column readers of a row group.
 pub(crate) trait Columns: Sized {
-    /// What the rows are decoded into.
+    /// Container of decoded rows.
     type Batch;
 
     fn open(group: &dyn RowGroupReader) -> Result<Self, ParquetError>;
@@ -30,19 +30,19 @@ pub(crate) trait Columns: Sized {
     fn read(&mut self, batch: &mut Self::Batch) -> Result<usize, ParquetError>;
 }
 
-/// A file with such columns.
+/// Parquet file with such columns.
 pub(crate) struct Groups<C> {
     path: PathBuf,
     file: SerializedFileReader<File>,
-    /// The same, as bytes.
+    /// File as bytes.
     bytes: File,
     next_group: usize,
     columns: Option<C>,
-    /// Rows of this row group that are still to come, says the footer.
+    /// Number of remaining rows of this row group by the footer.
     rows_left: u64,
-    /// Which times are wanted, ns; all without it.
+    /// Range of the wanted times, ns; `None` for all times.
     wanted: Option<Range<u64>>,
-    /// Earliest and latest time of this row group, says the footer.
+    /// Earliest and latest time of this row group by the footer.
     claimed: Option<(u64, u64)>,
 }
 
@@ -61,12 +61,12 @@ impl<C: Columns> Groups<C> {
         })
     }
 
-    /// Reads only row groups that may have rows of these times; those of other times are among them.
+    /// Limits reading to row groups that may contain these times. Their other rows are also read.
     pub(crate) fn only(&mut self, wanted: Range<u64>) {
         self.wanted = Some(wanted);
     }
 
-    /// Whether a row of this time may be in the row group that is read, says the footer.
+    /// Returns true if the current row group may contain this time, by the footer.
     pub(crate) fn may_have(&self, time_ns: u64) -> bool {
         self.claimed.is_none_or(|(first, last)| (first..=last).contains(&time_ns))
     }
@@ -79,12 +79,12 @@ impl<C: Columns> Groups<C> {
         self.file.metadata().file_metadata()
     }
 
-    /// Number of rows in the file.
+    /// Returns the number of rows in the file.
     pub(crate) fn rows(&self) -> u64 {
         self.metadata().num_rows().unsigned_abs()
     }
 
-    /// Fills an empty batch; false at the end of the file, and after an error.
+    /// Fills an empty batch. Returns false at the end of the file and after an error.
     pub(crate) fn read(&mut self, batch: &mut C::Batch) -> Result<bool, Error> {
         let path = self.path.clone();
         let filled = decoded(&path, || self.read_group(batch));
@@ -128,24 +128,25 @@ impl<C: Columns> Groups<C> {
         }
     }
 
-    /// Nothing more is read.
+    /// Stops reading.
     pub(crate) fn stop(&mut self) {
         self.columns = None;
         self.next_group = self.file.num_row_groups();
     }
 }
 
-/// The earliest and the latest time of a row group, from the statistics of its first column; none where the footer does not
-/// have them.
+/// Returns the earliest and latest time of a row group by the statistics of its first column; `None` if the footer
+/// lacks them.
 fn times_of(group: &RowGroupMetaData) -> Option<(u64, u64)> {
-    // the old fields hold another order for numbers without a sign
+    // The deprecated fields have another order for unsigned numbers.
     match group.column(0).statistics().filter(|statistics| !statistics.is_min_max_deprecated())? {
         Statistics::Int64(times) => Some((*times.min_opt()? as u64, *times.max_opt()? as u64)),
         _ => None,
     }
 }
 
-/// Returns what `read` reads of the file at `path`. The library panics on some bytes that no writer makes: that is an error, too.
+/// Returns the result of `read` for the file at `path`. The library panics on some invalid bytes; this also becomes an
+/// error.
 pub(crate) fn decoded<T>(path: &Path, read: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     catch_unwind(AssertUnwindSafe(read))
         .unwrap_or_else(|_| Err(Error::file(path, "is damaged: its rows cannot be decoded")))
@@ -173,7 +174,7 @@ pub(crate) fn read_column<T: DataType>(
     Ok(values.len())
 }
 
-/// The number of rows that all columns of a batch have.
+/// Returns the common number of rows of all columns of a batch.
 pub(crate) fn same_length<const N: usize>(lengths: [usize; N]) -> Result<usize, ParquetError> {
     if lengths.iter().any(|&length| length != lengths[0]) {
         return Err(ParquetError::General("the columns differ in length".to_owned()));

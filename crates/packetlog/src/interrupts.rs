@@ -1,13 +1,13 @@
-//! Ctrl-C and the like, heard in the middle of long work.
+//! Interruption of long work, for example by Ctrl-C.
 
 use crate::Error;
 use std::fmt;
 use std::sync::Arc;
 
-/// Steps of work between two looks: a tenth of a second.
+/// Number of work steps between two checks: a tenth of a second.
 const STEPS_PER_LOOK: u64 = 1 << 20;
 
-/// Tells long work whether somebody wants it to end: then it ends with [`Error::Interrupted`].
+/// Checks whether long work should end; the work then fails with [`Error::Interrupted`].
 #[derive(Clone, Default)]
 pub struct Interrupts {
     is_wanted: Option<Arc<dyn Fn() -> bool + Send + Sync>>,
@@ -15,20 +15,20 @@ pub struct Interrupts {
 }
 
 impl Interrupts {
-    /// Nobody ever does.
+    /// Returns an instance that never interrupts.
     pub fn none() -> Self {
         Self::default()
     }
 
-    /// Somebody does when `is_wanted` says so, which is asked now and then.
+    /// Returns an instance that interrupts when `is_wanted` returns true. It is called now and then.
     pub fn when(is_wanted: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self { is_wanted: Some(Arc::new(is_wanted)), steps: 0 }
     }
 
-    /// Some steps of work were done; one is about what a line of a log or a record costs.
+    /// Counts finished work steps. A step costs about as much as a line of a log or a record.
     ///
     /// # Errors
-    /// The work is to end.
+    /// Returns an error if the work is interrupted.
     #[inline]
     pub fn after(&mut self, steps: u64) -> Result<(), Error> {
         self.steps += steps;

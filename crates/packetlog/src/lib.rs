@@ -1,14 +1,14 @@
-//! Packet events on disk: our columnar log, and readers and writers for the formats of other tools.
+//! Packet events on disk: dumbbell's columnar packet log, and readers and writers for the formats of other tools.
 //!
 //! - [`PacketLogWriter`], [`PacketLogReader`]: the packet log of a run (`packets.parquet`), one [`Record`] per row;
 //! - [`SampleWriter`], [`SampleReader`]: sampled state of flows and links (`flows.parquet`, `links.parquet`);
 //! - [`write_cells`], [`read_cells`]: tables of named columns, the numbers of many runs (`numbers/N/*.parquet`);
 //! - [`pantheon`]: import and export of Pantheon's and mahimahi's logs;
-//! - [`qlog`]: the same for qlog, the log format of QUIC implementations;
-//! - [`capture`]: import of packet captures, pcap and pcapng, of one end or of both.
+//! - [`qlog`]: import and export of qlog, the log format of QUIC implementations;
+//! - [`capture`]: import of packet captures (pcap and pcapng) from one end or both ends.
 //!
-//! Everything streams in bounded memory, except [`read_samples`] and [`read_cells`]. Files are written under a temporary name, flushed and
-//! renamed when complete, so a file with its proper name is never a part of one.
+//! Everything streams in bounded memory, except [`read_samples`] and [`read_cells`]. Files are written under a
+//! temporary name, flushed and renamed when complete. Thus a file with its final name is always complete.
 //!
 //! ```
 //! use packetlog::{PacketLogReader, PacketLogWriter};

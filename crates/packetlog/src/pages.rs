@@ -1,5 +1,7 @@
-//! What the pages of a column claim, looked at before any is decoded: the library takes as much memory as a page says that it
-//! needs, up to 2 GiB for each column. Format: Apache Parquet, `parquet.thrift` (`PageHeader`), in Thrift's compact protocol.
+//! Checks of the page headers of a column before decoding.
+//!
+//! The library allocates as much memory as a page header claims, up to 2 GiB per column. Format: Apache Parquet,
+//! `parquet.thrift` (`PageHeader`), in Thrift's compact protocol.
 
 use crate::Error;
 use crate::footer::place;
@@ -9,22 +11,22 @@ use std::ops::Range;
 use std::os::unix::fs::FileExt;
 use std::path::Path;
 
-/// How much is looked at for the header of a page, bytes: as much as ours have, then as much as others may have, in whose
-/// statistics are texts of any length.
+/// Maximum lengths of a page header, bytes: first as in files of dumbbell, then as in other files, whose statistics may
+/// contain long texts.
 const HEADER_BYTES: [u64; 2] = [1 << 8, 1 << 16];
-/// Deepest nesting of a header.
+/// Maximum nesting of a header.
 const MOST_DEPTH: usize = 8;
 
-/// Refuses a column of the file at `path` that has a page without a header, or one that is longer than the column.
+/// Checks the pages of a column of the file at `path`.
 ///
 /// # Errors
-/// One line naming the file.
+/// Returns an error with the file's name if a page has no header, or is longer than the column.
 pub(crate) fn check_pages(path: &Path, file: &File, chunk: &ColumnChunkMetaData) -> Result<(), Error> {
     let problem = place(chunk).and_then(|place| wrong_pages(file, chunk, place));
     problem.map_or(Ok(()), |problem| Err(Error::file(path, problem)))
 }
 
-/// Returns the problem if a page of the column at `place` of its file has no header, or is longer than its column.
+/// Returns the problem if a page of the column at `place` has no header, or is longer than its column.
 fn wrong_pages(file: &File, chunk: &ColumnChunkMetaData, place: Range<u64>) -> Option<String> {
     let mut at = place.start;
     while at < place.end {
@@ -44,7 +46,7 @@ fn wrong_pages(file: &File, chunk: &ColumnChunkMetaData, place: Range<u64>) -> O
     (at > place.end).then(|| "is damaged: a page of it is longer than its column".to_owned())
 }
 
-/// Lengths of a page and of its header, bytes.
+/// Lengths of a page and its header, bytes.
 #[derive(Debug, PartialEq, Eq)]
 struct Page {
     header: u64,
@@ -70,14 +72,14 @@ impl Page {
     }
 }
 
-/// Values in Thrift's compact protocol.
+/// Reader of values in Thrift's compact protocol.
 struct Input<'a> {
     bytes: &'a [u8],
     at: usize,
 }
 
 impl Input<'_> {
-    /// Passes over a structure; `whole` is given each whole number that is a field of it.
+    /// Skips a structure. Calls `whole` for each of its integer fields.
     fn structure(&mut self, depth: usize, whole: &mut dyn FnMut(i64, i64)) -> Option<()> {
         let mut id = 0_i64;
         loop {
@@ -97,7 +99,7 @@ impl Input<'_> {
         }
     }
 
-    /// Passes over a value of this kind.
+    /// Skips a value of this kind.
     fn pass(&mut self, kind: u8, depth: usize) -> Option<()> {
         if depth > MOST_DEPTH {
             return None;
@@ -154,7 +156,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Kind 0, 300 bytes that are 20, a data page of 5 values with statistics that hold a text.
+    /// Header of a data page: kind 0, 300 bytes compressed to 20, 5 values, statistics with a text.
     const HEADER: [u8; 25] = [
         0x15, 0x00, 0x15, 0xd8, 0x04, 0x15, 0x28, // type, sizes
         0x2c, 0x15, 0x0a, 0x15, 0x00, 0x15, 0x06, 0x15, 0x06, 0x1c, 0x58, 0x02, 0x61, 0x62, 0x11, 0x00, 0x00,

@@ -1,4 +1,4 @@
-//! A file that appears under its name only when it is complete.
+//! Output file that gets its name only when it is complete.
 
 use crate::Error;
 use std::ffi::OsString;
@@ -6,8 +6,7 @@ use std::fs::{self, File};
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// A file being written as `<path>.tmp`. [`Pending::commit`] makes it durable and gives it its name; dropping it
-/// instead removes it.
+/// Unfinished file `<path>.tmp`. [`Pending::commit`] makes the file durable and renames it; dropping removes it.
 #[derive(Debug)]
 pub(crate) struct Pending {
     path: PathBuf,
@@ -20,7 +19,7 @@ impl Pending {
         let mut name = OsString::from(path);
         name.push(".tmp");
         let temporary = PathBuf::from(name);
-        // What is there is of a process that was killed, or a link of somebody's: nothing is written through it.
+        // An existing file belongs to a killed process, or is somebody's link. dumbbell does not write through it.
         match fs::remove_file(&temporary) {
             Err(error) if error.kind() != ErrorKind::NotFound => {
                 return Err(Error::io(&temporary, "replace", error));
@@ -31,7 +30,7 @@ impl Pending {
         Ok((Self { path: path.to_owned(), temporary, committed: false }, file))
     }
 
-    /// The name the file will have.
+    /// Returns the final name of the file.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
@@ -49,7 +48,7 @@ impl Pending {
 impl Drop for Pending {
     fn drop(&mut self) {
         if !self.committed {
-            // Nothing is lost if this fails: the name says that the file is incomplete.
+            // A failure does no harm, since the name marks the file as incomplete.
             let _ = fs::remove_file(&self.temporary);
         }
     }

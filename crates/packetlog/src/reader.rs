@@ -1,4 +1,4 @@
-//! Reading packet logs back, in bounded memory.
+//! Reading of packet logs in bounded memory.
 
 use crate::Error;
 use crate::columns::{
@@ -14,19 +14,20 @@ use parquet::file::reader::RowGroupReader;
 use record::Record;
 use std::ops::Range;
 
-/// Streams the records of a packet log, in time order (those of a log from elsewhere: as it had them). After an error it yields nothing more.
+/// Iterator over the records of a packet log in time order; those of an imported log are in its order. Returns nothing
+/// more after an error.
 pub struct PacketLogReader {
     groups: Groups<PacketColumns>,
     batch: Rows,
     next_row: usize,
     least_ns: u64,
     step_back_ns: u64,
-    /// Which times are wanted, ns; all without it.
+    /// Range of the wanted times, ns; `None` for all times.
     wanted: Option<Range<u64>>,
 }
 
 impl PacketLogReader {
-    /// Opens a packet log; anything else, and a log that was cut off, is an error that says so.
+    /// Opens a packet log. Another file or a truncated log is an error with a message.
     pub fn open(log: impl Into<LogFile>) -> Result<Self, Error> {
         let log = log.into();
         let path = log.path();
@@ -40,13 +41,13 @@ impl PacketLogReader {
         Ok(Self { groups, batch: Rows::default(), next_row: 0, least_ns: 0, step_back_ns, wanted: None })
     }
 
-    /// Number of records in the log.
+    /// Returns the number of records in the log.
     pub fn rows(&self) -> u64 {
         self.groups.rows()
     }
 
-    /// Only the records from `from_ns` to before `to_ns`, in the order of the log. Of the file only those row groups are read whose
-    /// times, says the footer, lie there; in a log from elsewhere these may be more, since its clock may have stepped back.
+    /// Limits the records to the times from `from_ns` to before `to_ns`, in the order of the log. Only row groups with
+    /// such times by the footer are read. An imported log may need more of them, since its clock may have stepped back.
     #[must_use]
     pub fn rows_between(mut self, from_ns: u64, to_ns: u64) -> Self {
         self.groups.only(from_ns..to_ns);
@@ -54,7 +55,7 @@ impl PacketLogReader {
         self
     }
 
-    /// Passes the remaining records to `visit` and returns how many there were.
+    /// Passes the remaining records to `visit` and returns their number.
     pub fn for_each(mut self, mut visit: impl FnMut(&Record)) -> Result<u64, Error> {
         let mut seen = 0;
         while let Some(record) = self.read()? {
@@ -64,7 +65,7 @@ impl PacketLogReader {
         Ok(seen)
     }
 
-    /// The next record.
+    /// Returns the next record.
     #[inline]
     pub fn read(&mut self) -> Result<Option<Record>, Error> {
         loop {
@@ -86,7 +87,7 @@ impl PacketLogReader {
         }
     }
 
-    /// A record that is not wanted: after the last one that is, nothing more is read.
+    /// Skips an unwanted record. Stops reading if no wanted record can follow.
     #[inline]
     fn pass_over(&mut self, record: &Record) -> Result<(), Error> {
         if self.wanted.as_ref().is_some_and(|wanted| self.least_ns >= wanted.end) {
@@ -100,14 +101,14 @@ impl PacketLogReader {
         Err(Error::file(self.groups.path(), problem))
     }
 
-    /// Nothing more is read.
+    /// Stops reading.
     fn finish(&mut self) {
         self.groups.stop();
         self.batch.clear();
         self.next_row = 0;
     }
 
-    /// Decodes the next batch; false at the end of the log.
+    /// Decodes the next batch. Returns false at the end of the log.
     fn refill(&mut self) -> Result<bool, Error> {
         self.next_row = 0;
         self.batch.clear();
@@ -139,7 +140,7 @@ impl Iterator for PacketLogReader {
     }
 }
 
-/// The typed column readers of one row group.
+/// Typed column readers of a row group.
 struct PacketColumns {
     time_ns: ColumnReaderImpl<Int64Type>,
     flow: ColumnReaderImpl<Int32Type>,

@@ -1,4 +1,4 @@
-//! Files that people name: one that never ends, or that waits for somebody to write, is refused.
+//! User files, which must be regular. A device may never end, and a pipe may wait for a writer.
 
 use crate::error::Error;
 use std::fs::{File, metadata};
@@ -6,7 +6,7 @@ use std::os::fd::AsRawFd;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// A file to read: found by its path, or open already.
+/// Input file: a path or an open file.
 #[derive(Clone, Debug)]
 pub struct LogFile {
     path: PathBuf,
@@ -14,23 +14,23 @@ pub struct LogFile {
 }
 
 impl LogFile {
-    /// Takes a file that is open already. Its path is only for messages: another file may stand there by now.
+    /// Creates an input from an open file. The path is only for messages, since another file may have this path by now.
     pub fn opened(file: File, path: PathBuf) -> Self {
         Self { path, opened: Some(Arc::new(file)) }
     }
 
-    /// Returns the path by which people know the file.
+    /// Returns the path for messages.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Opens the file once more, from its beginning.
+    /// Opens the file again from its beginning.
     ///
     /// # Errors
-    /// It cannot be opened, or is something else than a regular file.
+    /// Returns an error if the file cannot be opened or is not regular.
     pub(crate) fn open(&self) -> Result<File, Error> {
         let Some(file) = &self.opened else { return open_regular(&self.path) };
-        // A copy of the descriptor would share its position with all other readers.
+        // A duplicated descriptor would share its position with all other readers.
         let same = format!("/proc/self/fd/{}", file.as_raw_fd());
         File::open(same).map_err(|e| Error::io(&self.path, "open", e))
     }
@@ -45,9 +45,9 @@ impl<P: AsRef<Path>> From<P> for LogFile {
 /// Opens `path` for reading.
 ///
 /// # Errors
-/// It cannot be opened, or is something else than a regular file.
+/// Returns an error if the file cannot be opened or is not regular.
 pub(crate) fn open_regular(path: &Path) -> Result<File, Error> {
-    // Before it is opened: to open a named pipe waits.
+    // The type is checked first, since opening a named pipe waits.
     let kind = metadata(path).map_err(|e| Error::io(path, "open", e))?.file_type();
     if !kind.is_file() {
         let what = if kind.is_dir() { "is a directory" } else { "is a pipe or a device" };

@@ -1,9 +1,9 @@
-//! Records column by column, in the physical types of the schema: what the writer encodes and the reader decodes.
+//! Records column by column, in the physical types of the schema, for encoding and decoding.
 
 use crate::columns::event_of;
 use record::Record;
 
-/// Some rows of a packet log.
+/// Rows of a packet log.
 #[derive(Debug, Default)]
 pub(crate) struct Rows {
     pub(crate) time_ns: Vec<i64>,
@@ -16,7 +16,7 @@ pub(crate) struct Rows {
 }
 
 impl Rows {
-    /// Reserves address space only: pages that are never filled cost nothing.
+    /// Reserves address space only; unfilled pages cost no memory.
     pub(crate) fn with_capacity(rows: usize) -> Self {
         Self {
             time_ns: Vec::with_capacity(rows),
@@ -44,7 +44,7 @@ impl Rows {
         self.one_way_delay_ns.push(record.one_way_delay_ns);
     }
 
-    /// Row number `row`; `None` if the event's code is unknown.
+    /// Returns row `row`; `None` if the event's code is unknown.
     #[inline]
     pub(crate) fn record(&self, row: usize) -> Option<Record> {
         Some(Record {

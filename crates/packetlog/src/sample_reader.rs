@@ -1,4 +1,4 @@
-//! Reading sampled state back, in bounded memory.
+//! Reading of sampled state in bounded memory.
 
 use crate::columns::{FORMAT_KEY, check_file};
 use crate::groups::{Columns, Groups, open_column, read_column, same_length};
@@ -13,22 +13,22 @@ use parquet::file::reader::RowGroupReader;
 use std::ops::Range;
 use std::sync::Arc;
 
-/// Most different names of fields, units and links: each row is compared with them.
+/// Maximum number of distinct names of fields, units and links. Each row is compared with them.
 const MOST_NAMES: usize = 4096;
-/// Longest name, bytes.
+/// Maximum length of a name, bytes.
 const MOST_NAME_BYTES: usize = 1024;
 
-/// Streams the rows of a table of samples. After an error it yields nothing more.
+/// Iterator over the rows of a table of samples. Returns nothing more after an error.
 pub struct SampleReader {
     groups: Groups<SampleColumns>,
     batch: Batch,
     rows: std::vec::IntoIter<Sample>,
-    /// Which times are wanted, ns; all without it.
+    /// Range of the wanted times, ns; `None` for all times.
     wanted: Option<Range<u64>>,
 }
 
 impl SampleReader {
-    /// Opens a table of samples; anything else, and a table that was cut off, is an error that says so.
+    /// Opens a table of samples. Another file or a truncated table is an error with a message.
     pub fn open(log: impl Into<LogFile>, table: SampleTable) -> Result<Self, Error> {
         let log = log.into();
         let path = log.path();
@@ -38,8 +38,8 @@ impl SampleReader {
         Ok(Self { groups, batch: Batch::default(), rows: Vec::new().into_iter(), wanted: None })
     }
 
-    /// Only the samples from `from_ns` to before `to_ns`. Of the file only those row groups are read that, says the footer, have such
-    /// times.
+    /// Limits the samples to the times from `from_ns` to before `to_ns`. Only row groups with such times by the footer
+    /// are read.
     #[must_use]
     pub fn rows_between(mut self, from_ns: u64, to_ns: u64) -> Self {
         self.groups.only(from_ns..to_ns);
@@ -47,7 +47,7 @@ impl SampleReader {
         self
     }
 
-    /// Number of samples in the table.
+    /// Returns the number of samples in the table.
     pub fn rows(&self) -> u64 {
         self.groups.rows()
     }
@@ -78,7 +78,7 @@ pub fn read_samples(log: impl Into<LogFile>, table: SampleTable) -> Result<Vec<S
     SampleReader::open(log, table)?.collect()
 }
 
-/// Decoded samples, and the names that they share.
+/// Decoded samples and their shared names.
 #[derive(Default)]
 struct Batch {
     samples: Vec<Sample>,
@@ -90,7 +90,7 @@ impl Names<Arc<str>> {
         self.intern(|known| &**known == name, || Arc::from(name))
     }
 
-    /// The next batch of a column of names.
+    /// Returns the next batch of a column of names.
     fn column(
         &mut self,
         column: &mut ColumnReaderImpl<ByteArrayType>,
@@ -108,7 +108,7 @@ impl Names<Arc<str>> {
     }
 }
 
-/// The typed column readers of one row group.
+/// Typed column readers of a row group.
 struct SampleColumns {
     time_ns: ColumnReaderImpl<Int64Type>,
     keys: Keys,
@@ -117,7 +117,7 @@ struct SampleColumns {
     value: ColumnReaderImpl<DoubleType>,
 }
 
-/// Numbers of flows, or names of links.
+/// Key column: flow numbers or link names.
 enum Keys {
     Flows(ColumnReaderImpl<Int32Type>),
     Links(ColumnReaderImpl<ByteArrayType>),
@@ -162,7 +162,7 @@ impl Columns for SampleColumns {
     }
 }
 
-/// The next batch of a column.
+/// Returns the next batch of a column.
 fn batch_of<T: DataType>(column: &mut ColumnReaderImpl<T>) -> Result<Vec<T::T>, ParquetError> {
     let mut values = Vec::new();
     read_column(column, &mut values)?;

@@ -1,4 +1,4 @@
-//! Sampled state of flows and links: long tables with one value per row, and how they are written.
+//! Sampled state of flows and links: tables with one value per row, and their writer.
 
 use crate::Error;
 use crate::columns::{FORMAT_KEY, common_properties};
@@ -14,10 +14,10 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-/// Rows per row group.
+/// Number of rows per row group.
 const ROW_GROUP_ROWS: usize = 1 << 16;
 
-/// What a table of samples is about.
+/// Kind of a table of samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SampleTable {
     /// `flows.parquet`: key column `flow`, a number.
@@ -27,7 +27,7 @@ pub enum SampleTable {
 }
 
 impl SampleTable {
-    /// Value of the metadata key `dumbbell.format`.
+    /// Returns the value of the metadata key `dumbbell.format`.
     pub(crate) fn format(self) -> &'static str {
         match self {
             Self::Flows => "flows 1",
@@ -48,7 +48,7 @@ impl SampleTable {
     }
 }
 
-/// Whose sample it is.
+/// Flow or link of a sample.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub enum Key {
     /// Flow number, from 1.
@@ -57,7 +57,7 @@ pub enum Key {
     Link(Arc<str>),
 }
 
-/// One row of a table of samples.
+/// Row of a table of samples.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sample {
     /// Time since the start of the run, ns.
@@ -66,13 +66,13 @@ pub struct Sample {
     pub key: Key,
     /// Name of the quantity.
     pub field: Arc<str>,
-    /// Its unit ("" if it has none).
+    /// Unit of the value; empty if it has none.
     pub unit: Arc<str>,
-    /// Its value.
+    /// Value of the quantity.
     pub value: f64,
 }
 
-/// Writes a table of samples; like a packet log it appears under its name only when it is complete.
+/// Writer of a table of samples. Like a packet log, the file gets its name only when it is complete.
 #[derive(Debug)]
 pub struct SampleWriter {
     table: SampleTable,
@@ -89,7 +89,7 @@ pub struct SampleWriter {
 }
 
 impl SampleWriter {
-    /// Starts a table that will be called `path`.
+    /// Creates a table with the final name `path`.
     pub fn create(path: impl AsRef<Path>, table: SampleTable) -> Result<Self, Error> {
         let path = path.as_ref();
         let (pending, file) = Pending::create(path)?;
@@ -118,7 +118,7 @@ impl SampleWriter {
         SerializedFileWriter::new(file, table.schema()?, Arc::new(properties))
     }
 
-    /// Adds a sample of a flow; an error in a table of links.
+    /// Adds a sample of a flow. Returns an error for a table of links.
     pub fn flow(
         &mut self,
         time_ns: u64,
@@ -132,7 +132,7 @@ impl SampleWriter {
         self.push(time_ns, field, unit, value)
     }
 
-    /// Adds a sample of a link; an error in a table of flows.
+    /// Adds a sample of a link. Returns an error for a table of flows.
     pub fn link(
         &mut self,
         time_ns: u64,
@@ -202,11 +202,11 @@ impl SampleWriter {
     }
 }
 
-/// The few strings that keep coming back, so that a row costs no allocation.
+/// Store of recurring strings, so that a row costs no allocation.
 #[derive(Debug)]
 pub(crate) struct Names<T> {
     known: Vec<T>,
-    /// Where the last name was found: samples repeat the same cycle of names, so the next one is just behind.
+    /// Position of the last name. Samples repeat a cycle of names, so the next name is usually at the next position.
     last: usize,
 }
 
@@ -217,12 +217,12 @@ impl<T> Default for Names<T> {
 }
 
 impl<T: Clone> Names<T> {
-    /// How many names are known.
+    /// Returns the number of names.
     pub(crate) fn len(&self) -> usize {
         self.known.len()
     }
 
-    /// The known name for which `same` holds, else the one that `make` makes.
+    /// Returns the stored name for which `same` is true; otherwise stores the result of `make`.
     pub(crate) fn intern(&mut self, same: impl Fn(&T) -> bool, make: impl FnOnce() -> T) -> T {
         let known = self.known.len();
         let position = (0..known).map(|step| (self.last + step) % known).find(|&at| same(&self.known[at]));

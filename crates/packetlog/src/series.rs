@@ -1,25 +1,25 @@
-//! Samples as time series, in bounded memory: of more points than figures can show, the extremes stay.
+//! Samples as time series in bounded memory. If there are more points than a figure can show, the extremes are kept.
 
 use crate::Error;
 use std::collections::HashMap;
 use std::hash::Hash;
 
-/// Most points of all series together: 64 MiB.
+/// Maximum number of points of all series: 64 MiB.
 const MOST_POINTS: usize = 1 << 22;
-/// Shortest series that is thinned, points.
+/// Minimum length of a series that is thinned, points.
 const LEAST_THINNED: usize = 64;
 
-/// One time series.
+/// Time series.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Points {
     /// Times since the start of the run, ns, ascending.
     pub time_ns: Vec<u64>,
-    /// The value at each time.
+    /// Value at each time.
     pub value: Vec<f64>,
 }
 
 impl Points {
-    /// Of each four points in a row, keeps the lowest and the highest.
+    /// Keeps the lowest and the highest of every four successive points.
     fn halve(&mut self) {
         let mut kept = Self::default();
         for (times, values) in self.time_ns.chunks(4).zip(self.value.chunks(4)) {
@@ -35,10 +35,10 @@ impl Points {
     }
 }
 
-/// Samples, gathered by what they belong to.
+/// Collector of samples into time series by key.
 ///
-/// When there are more than four million, every long series loses half of its points: of each four in a row, the lowest
-/// and the highest stay.
+/// Above four million points, every long series loses half of its points: the lowest and the highest of every four
+/// successive points stay.
 #[derive(Debug)]
 pub struct Gathered<K> {
     series: HashMap<K, Points>,
@@ -53,10 +53,10 @@ impl<K> Default for Gathered<K> {
 }
 
 impl<K: Eq + Hash> Gathered<K> {
-    /// Adds a sample to the series of `key`. Samples of a series come in order of time.
+    /// Adds a sample to the series of `key`. Samples of a series must come in time order.
     ///
     /// # Errors
-    /// There are too many series: so many that even thinned they have more points than fit.
+    /// Returns an error if there are too many series to fit even after thinning.
     pub fn add(&mut self, key: K, time_ns: u64, value: f64) -> Result<(), Error> {
         let series = self.series.entry(key).or_default();
         series.time_ns.push(time_ns);
@@ -65,7 +65,7 @@ impl<K: Eq + Hash> Gathered<K> {
         if self.points > self.most { self.thin() } else { Ok(()) }
     }
 
-    /// The series, in no order.
+    /// Returns the series in any order.
     pub fn into_series(self) -> impl Iterator<Item = (K, Points)> {
         self.series.into_iter()
     }
@@ -76,7 +76,7 @@ impl<K: Eq + Hash> Gathered<K> {
             series.halve();
         }
         self.points = self.series.values().map(|series| series.value.len()).sum();
-        // else it would be thinned again and again
+        // This margin prevents repeated thinning.
         if self.points <= self.most / 4 * 3 {
             return Ok(());
         }
@@ -109,7 +109,7 @@ mod tests {
 
     #[test]
     fn of_many_samples_the_extremes_and_the_last_total_stay() {
-        // a counter, a wave with one spike, and a short series among them
+        // A counter, a wave with one spike, and a short series.
         let wave = |at: u32| if at == 54_321 { 1e9 } else { f64::from(at % 100) };
         let samples = (0..100_000).map(|at| match at % 2 {
             _ if at % 10_000 == 0 => (2, f64::from(at)),

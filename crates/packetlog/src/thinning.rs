@@ -1,22 +1,23 @@
-//! The points of a figure of every packet, as many as can be told apart in it: what has more is thinned.
+//! Thinning of the points in a figure of all packets: points that look alike are left out.
 
 use std::collections::HashSet;
 
-/// How many cells a figure is divided into along time, and along delays on a linear axis: twice its pixels.
+/// Number of cells of a figure along time, and along delays on a linear axis: twice its pixels.
 const COLUMNS: u64 = 1440;
 const ROWS: f64 = 720.0;
-/// Steps of a delay between a power of two and the next, on a logarithmic axis: less than one in a hundred is not seen.
+/// Base-2 logarithm of the steps of a delay between two powers of two, on a logarithmic axis. A difference below one
+/// percent is invisible.
 const STEPS_BITS: u32 = 8;
 
-/// What is known of all points before they are thinned.
+/// Number and ranges of all points before thinning.
 #[derive(Clone, Copy, Debug)]
 pub struct Extent {
-    /// How many they are.
+    /// Number of points.
     pub points: u64,
     last_ns: u64,
-    /// The least delay, ns.
+    /// Minimum delay, ns.
     pub low_ns: i64,
-    /// The largest delay, ns.
+    /// Maximum delay, ns.
     pub high_ns: i64,
 }
 
@@ -27,7 +28,7 @@ impl Default for Extent {
 }
 
 impl Extent {
-    /// An extent without points.
+    /// Returns an extent without points.
     pub const fn new() -> Self {
         Self { points: 0, last_ns: 0, low_ns: i64::MAX, high_ns: i64::MIN }
     }
@@ -40,30 +41,31 @@ impl Extent {
         self.high_ns = self.high_ns.max(delay_ns);
     }
 
-    /// The least and the largest delay, ms; nothing without points.
+    /// Returns the minimum and maximum delay, ms; `None` without points.
     pub fn range_ms(&self) -> Option<(f64, f64)> {
         (self.points > 0).then(|| (self.low_ns as f64 / 1e6, self.high_ns as f64 / 1e6))
     }
 }
 
-/// Keeps the first point of each flow in each cell, and those at the ends of both axes. Points come in order of time.
+/// Keeps the first point of each flow in each cell, and the points at the ends of both axes. Points must come in time
+/// order.
 #[derive(Debug)]
 pub struct Thinning {
     extent: Extent,
     column: u64,
     /// Flows and rows that have a point in this column.
     taken: HashSet<(u32, i64)>,
-    /// Whether there is a point at the low and at the high end of the delays.
+    /// True if the low end of the delays has a point, and the high end.
     ends: [bool; 2],
 }
 
 impl Thinning {
-    /// A thinning of the points whose `extent` was gathered before.
+    /// Creates a thinning of the points of `extent`.
     pub fn new(extent: Extent) -> Self {
         Self { extent, column: 0, taken: HashSet::new(), ends: [false; 2] }
     }
 
-    /// Whether the next point is kept.
+    /// Returns true if the next point is kept.
     pub fn keeps(&mut self, flow: u32, time_ns: u64, delay_ns: i64) -> bool {
         let Extent { last_ns, low_ns, high_ns, .. } = self.extent;
         let column = (u128::from(time_ns) * u128::from(COLUMNS) / u128::from(last_ns.max(1))) as u64;
@@ -81,11 +83,11 @@ impl Thinning {
     }
 }
 
-/// The row of a delay: on a linear axis, or on a logarithmic one where that tells more apart.
+/// Returns the row of a delay on a linear axis, or on a logarithmic one if this separates more delays.
 fn row((low, high): (f64, f64), delay: f64) -> i64 {
     let height = ((high - low) / ROWS).max(1.0);
     if delay > 0.0 && delay / f64::from(1 << STEPS_BITS) < height {
-        // exponent and first bits of the mantissa, as negative numbers: never a row of the other kind
+        // Exponent and first bits of the mantissa, as negative numbers, which differ from all rows of a linear axis.
         (delay.to_bits() >> (f64::MANTISSA_DIGITS - 1 - STEPS_BITS)) as i64 - (1 << 40)
     } else {
         ((delay - low) / height).floor() as i64

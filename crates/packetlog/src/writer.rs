@@ -1,4 +1,4 @@
-//! Writing packet logs: rows are gathered column by column, a background thread encodes and compresses them.
+//! Writing of packet logs. Rows are collected by column; a background thread encodes and compresses them.
 
 use crate::Error;
 use crate::columns::{STEP_BACK_NS, packets_properties, packets_schema};
@@ -14,23 +14,23 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use std::thread::{self, JoinHandle};
 
-/// Rows encoded together: 40 bytes each, 10 MiB per buffer.
+/// Number of rows encoded together, 40 bytes each: 10 MiB per buffer.
 const ROW_GROUP_ROWS: usize = 1 << 18;
 
-/// Buffers that may wait for the encoder; with the one being filled and the one being encoded, memory is bounded by
-/// three buffers and one encoded row group.
+/// Maximum number of buffers that wait for the encoder. Including the buffer being filled and the one being encoded,
+/// memory is bounded by three buffers and one encoded row group.
 const WAITING_BUFFERS: usize = 1;
 
-/// Writes a packet log (Parquet, zstd). Records must come in time order.
+/// Writer of a packet log (Parquet, zstd). Records must come in time order.
 ///
-/// The rows go to `<path>.tmp`; [`finish`](Self::finish) makes the file durable and gives it its name. A writer that is
-/// dropped without it leaves nothing behind. The same records give the same bytes.
+/// The rows go to `<path>.tmp`; [`finish`](Self::finish) makes the file durable and renames it. Dropping the writer
+/// before removes the file. Equal records give equal bytes.
 #[derive(Debug)]
 pub struct PacketLogWriter {
     rows: Rows,
-    /// The earliest time that the next record may have.
+    /// Minimum time of the next record, ns.
     least_ns: u64,
-    /// How far a time may step back.
+    /// Maximum backward step of a time, ns.
     step_back_ns: u64,
     written: u64,
     pending: Option<Pending>,
@@ -39,13 +39,12 @@ pub struct PacketLogWriter {
 }
 
 impl PacketLogWriter {
-    /// Starts a log that will be called `path`.
+    /// Creates a log with the final name `path`.
     pub fn create(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::create_with(path.as_ref(), false)
     }
 
-    /// The same for records of a log from elsewhere, whose times may step back by up to [`STEP_BACK_NS`]: they are kept in
-    /// the order in which they come.
+    /// Creates an imported log, whose times may step back by up to [`STEP_BACK_NS`]. Records keep their order.
     pub fn create_as_logged(path: impl AsRef<Path>) -> Result<Self, Error> {
         Self::create_with(path.as_ref(), true)
     }
@@ -65,7 +64,7 @@ impl PacketLogWriter {
         })
     }
 
-    /// Adds one row. An error of the background thread (disk full, ...) surfaces here or in [`finish`](Self::finish).
+    /// Adds one row. Returns errors of the background thread (disk full, ...), as does [`finish`](Self::finish).
     #[inline]
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
         if record.time_ns < self.least_ns || self.encoder.is_none() {
@@ -88,7 +87,7 @@ impl PacketLogWriter {
         Ok(self.written)
     }
 
-    /// Gives the filled buffer to the encoder and takes an empty one.
+    /// Passes the filled buffer to the encoder and takes an empty one.
     #[cold]
     fn hand_over(&mut self) -> Result<(), Error> {
         let Some(encoder) = &self.encoder else { return Err(self.broken()) };
@@ -149,7 +148,8 @@ pub(crate) fn column<T: DataType>(
     column_with_gaps::<T>(group, values, None)
 }
 
-/// Writes the next column of a row group. A row without a value has the level 0 in `levels`; without `levels` each row has one.
+/// Writes the next column of a row group. A row without a value has level 0 in `levels`. Without `levels`, each row has
+/// a value.
 pub(crate) fn column_with_gaps<T: DataType>(
     group: &mut SerializedRowGroupWriter<'_, File>,
     values: &[T::T],
@@ -167,7 +167,7 @@ enum Work {
     Finish,
 }
 
-/// The background thread and the channels to it.
+/// Background thread with its channels.
 #[derive(Debug)]
 struct Encoder {
     work: SyncSender<Work>,
@@ -190,7 +190,7 @@ impl Encoder {
         Ok(Self { work, emptied, thread })
     }
 
-    /// A recycled buffer, or a new one while the pipeline fills up.
+    /// Returns a recycled buffer, or a new one while the pipeline fills.
     fn empty_buffer(&self) -> Rows {
         match self.emptied.try_recv() {
             Ok(rows) => rows,
@@ -198,9 +198,9 @@ impl Encoder {
         }
     }
 
-    /// Lets the thread complete the file and returns it, or the reason why it could not.
+    /// Lets the thread complete the file. Returns the file or the error.
     fn finish(self, path: &Path) -> Result<File, Error> {
-        // A closed channel means that the thread has failed; joining it tells why.
+        // A closed channel means that the thread has failed. Joining it returns the error.
         let _ = self.work.send(Work::Finish);
         match self.thread.join() {
             Ok(Ok(Some(file))) => Ok(file),
@@ -217,15 +217,16 @@ impl Encoder {
     }
 }
 
-/// Writes what is left of a file, and gives it back. What it cannot write is an error of the file, not of the format, as it is
-/// of `into_inner`.
+/// Writes the rest of a file and returns the file. A failed write is a file error here; `into_inner` would report an
+/// error of the format.
 pub(crate) fn close(out: SerializedFileWriter<File>) -> Result<File, ParquetError> {
     let file = out.inner().try_clone()?;
     out.close()?;
     Ok(file)
 }
 
-/// The background thread: encodes buffers until told to finish; `None` if the writer went away first.
+/// Runs the background thread: encodes buffers until it gets the finish message. Returns `None` if the writer was
+/// dropped before.
 fn encode_all(
     file: File,
     as_logged: bool,
@@ -239,7 +240,7 @@ fn encode_all(
             Work::Rows(mut rows) => {
                 encode(&rows, &mut out)?;
                 rows.clear();
-                // The writer may be past its last row; then nobody needs the buffer.
+                // The writer may have finished adding rows. Nobody needs the buffer then.
                 let _ = give_back.send(rows);
             }
             Work::Finish => return close(out).map(Some),

@@ -1,33 +1,36 @@
-//! Packets that a capture shows more than once, since each interface that they pass has shown them.
+//! Detection of packets that a capture contains several times, once for each interface on their way.
 
 use super::segment::Segment;
 use std::collections::HashMap;
 
-/// Packets whose interfaces are remembered: this many of the latest at least, and twice as many at most.
+/// Minimum number of latest packets whose interfaces are remembered. The maximum is twice this number.
 const REMEMBERED: usize = 1 << 15;
 
-/// How long after a packet its copy by a mirror may come if no router lies between them, ns: half of the shortest time after
-/// which Linux sends again (v6.12, include/net/tcp.h, `TCP_RTO_MIN`).
+/// Maximum time from a packet to its copy by a mirror, ns, unless a router lies between them. This is half of Linux's
+/// minimum retransmission timeout (v6.12, include/net/tcp.h, `TCP_RTO_MIN`).
 const LONGEST_NS: u64 = 100_000_000;
 
-/// Tells the copies of a packet from a packet that was sent again.
+/// Distinguishes copies of a packet from retransmissions.
 ///
-/// An interface shows a packet once each time that it is sent: one that another interface shows is a copy, and one that
-/// the same interface shows once more was sent again. A datagram of IPv4 that was sent again has another number (RFC 6864;
-/// 0 says nothing), so one with the same number is a copy: a port mirror shows what comes in and what goes out. Some
-/// senders give all datagrams one number: a copy also comes soon, or with another TTL, as a router has changed it.
+/// An interface shows a packet once per transmission. Thus a packet on another interface is a copy, and a second packet
+/// on the same interface is a retransmission.
+///
+/// A port mirror shows incoming and outgoing packets, so a copy can appear on the same interface. A retransmitted IPv4
+/// datagram has a new identification (RFC 6864; 0 means unknown), thus an equal identification marks a copy. Some
+/// senders give all datagrams the same identification. Therefore a copy must also come soon, or with another TTL, which
+/// a router has changed.
 #[derive(Debug, Default)]
 pub(super) struct Copies {
-    /// Where packets were shown, by what tells them from others. The older ones are forgotten together.
+    /// Latest packets by identity. All older packets are forgotten together.
     newer: HashMap<u64, Passed>,
     older: HashMap<u64, Passed>,
 }
 
-/// A packet since it was sent.
+/// State of a packet since its last transmission.
 #[derive(Debug)]
 struct Passed {
     first: Sight,
-    /// The one that has shown it first, and others.
+    /// First interface that showed the packet, and further interfaces.
     interface: u64,
     others: Vec<u64>,
 }
@@ -42,7 +45,7 @@ impl Passed {
     }
 }
 
-/// When a packet was seen, and what tells whether it was sent again since then.
+/// Observation of a packet: its time, and the fields that distinguish a copy from a retransmission.
 #[derive(Clone, Copy, Debug)]
 struct Sight {
     at_ns: u64,
@@ -51,7 +54,7 @@ struct Sight {
 }
 
 impl Sight {
-    /// Whether a mirror shows a packet here that the same interface has shown before.
+    /// Returns true if a mirror shows the packet of `before` again on the same interface.
     fn is_mirrored(self, before: Self) -> bool {
         let is_soon = self.at_ns.abs_diff(before.at_ns) <= LONGEST_NS;
         self.identification != 0 && (is_soon || self.hops != before.hops)
@@ -59,12 +62,11 @@ impl Sight {
 }
 
 impl Copies {
-    /// Takes in a packet and the interface that shows it, where there may be several. Return whether it was shown before
-    /// since it was sent.
+    /// Records a packet and its interface, if the capture has several. Returns true if the packet is a copy.
     pub(super) fn is_copy(&mut self, segment: &Segment, interface: Option<u64>) -> bool {
         let Segment { time_ns: at_ns, identification, hops, .. } = *segment;
         if interface.is_none() && identification == 0 {
-            // Where there is one interface only the number tells a copy.
+            // With a single interface only the identification marks a copy.
             return false;
         }
         let sight = Sight { at_ns, identification, hops };
@@ -105,12 +107,12 @@ mod tests {
     #[test]
     fn an_interface_shows_a_packet_once_each_time_that_it_is_sent() {
         let mut copies = Copies::default();
-        // sent, through three interfaces
+        // The packet passes three interfaces.
         assert_eq!(
             [1, 2, 3].map(|interface| copies.was_shown(7, interface, unnumbered(0))),
             [false, true, true]
         );
-        // sent again, and lost behind the first interface; sent once more
+        // The first retransmission is lost after the first interface; the second one follows.
         assert_eq!(
             [1, 1, 2].map(|interface| copies.was_shown(7, interface, unnumbered(1))),
             [false, false, true]

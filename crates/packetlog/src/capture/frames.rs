@@ -1,4 +1,4 @@
-//! The packets of a capture file, pcap or pcapng, read as a stream.
+//! Stream of the packets of a capture file, pcap or pcapng.
 
 use super::copies::Copies;
 use super::layers::Tunnels;
@@ -13,42 +13,42 @@ use std::collections::BinaryHeap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Packets that are sorted at once, where a file is not in the order of time.
+/// Number of packets in the sorting buffer for a file that is not in time order.
 const SORTED: usize = 1 << 18;
 
-/// Size of the buffer, which has to hold a whole block, and how far it may grow.
+/// Initial and maximum size of the read buffer, bytes. The buffer must hold a whole block.
 const BUFFER_BYTES: usize = 1 << 18;
 const LARGEST_BYTES: usize = 1 << 24;
 
-/// Type of the packet blocks that pcapng had before the enhanced ones (draft-ietf-opsawg-pcapng, appendix A).
+/// Type of pcapng's old packet blocks, before the enhanced ones (draft-ietf-opsawg-pcapng, appendix A).
 const OBSOLETE_PACKET: u32 = 2;
 
-/// With what a file of pcap begins, by the unit of its times.
+/// First bytes of a pcap file, by its unit of time.
 const MICROSECONDS: u32 = 0xA1B2_C3D4;
 const NANOSECONDS: u32 = 0xA1B2_3C4D;
 
-/// What was read of a file besides its packets.
+/// Counts and flags of a file, besides its packets.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Captured {
-    /// Frames of any kind.
+    /// Number of frames of any kind.
     pub frames: u64,
-    /// Frames that are neither TCP nor UDP over IP, or cut off within their headers.
+    /// Number of frames that are neither TCP nor UDP over IP, or truncated within their headers.
     pub others: u64,
-    /// Frames of fragments of IP.
+    /// Number of frames with IP fragments.
     pub fragments: u64,
-    /// Frames of packets that were shown before, by another interface or by a mirror.
+    /// Number of frames with copies of earlier packets, from another interface or a mirror.
     pub copies: u64,
-    /// Packets that came through tunnels, and through which.
+    /// Number of packets that came through tunnels.
     pub tunnelled: u64,
-    /// ...
+    /// Kinds of these tunnels.
     pub tunnels: Tunnels,
-    /// Packets that stand in the file behind one with a later time.
+    /// Number of packets that follow a packet with a later time.
     pub unordered: u64,
-    /// Whether the file ends within a packet.
+    /// True if the file ends within a packet.
     pub is_cut: bool,
 }
 
-/// Why a file cannot be read further, which the parser of captures does not pass on.
+/// Reason why a file cannot be read further. The capture parser does not pass this reason on.
 #[derive(Clone, Debug, Default)]
 struct Problem(Arc<Mutex<Option<String>>>);
 
@@ -66,15 +66,15 @@ impl Problem {
     }
 }
 
-/// A file, decompressed, that notes why it cannot be read further.
+/// Decompressed file that records the reason why it cannot be read further.
 struct Content {
     file: Box<dyn std::io::Read + Send>,
     problem: Problem,
 }
 
 impl std::io::Read for Content {
-    /// Fills the buffer as far as the file goes: the parser tells the kind of a file by what it reads first, and the first
-    /// block of pcapng may be longer than what a decoder gives at once.
+    /// Fills the buffer as far as the file goes. The parser detects the file type from the first read, and the first
+    /// block of pcapng may be longer than one output of a decoder.
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {
@@ -90,7 +90,7 @@ impl std::io::Read for Content {
     }
 }
 
-/// An interface of a capture.
+/// Interface of a capture.
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: Link,
@@ -98,14 +98,14 @@ struct Interface {
     offset_s: i64,
 }
 
-/// A packet of TCP or UDP, and the interface that shows it, where there may be several.
+/// TCP or UDP packet with its interface, if the capture has several.
 #[derive(Clone, Copy, Debug)]
 struct Shown {
     segment: Segment,
     interface: Option<u64>,
 }
 
-/// A packet that waits for earlier ones: first by time, then by its place in the file.
+/// Packet in the sorting buffer, ordered by time, then by position in the file.
 #[derive(Debug)]
 struct Waiting {
     place: (u64, u64),
@@ -132,17 +132,17 @@ impl Ord for Waiting {
     }
 }
 
-/// Reads the packets of a file one by one.
+/// Reader of the packets of a file.
 pub(super) struct Frames {
     path: PathBuf,
     problem: Problem,
     reader: Box<dyn PcapReaderIterator + Send>,
     capacity: usize,
     interfaces: Vec<Result<Interface, i32>>,
-    /// Where there may be any.
+    /// Detector of copies; `None` if copies are not looked for.
     copies: Option<Copies>,
     lifetimes: Lifetimes,
-    /// Packets that are sorted, the earliest first; none where the file is in the order of time.
+    /// Sorting buffer, earliest packet first; `None` if the file is in time order.
     waiting: Option<BinaryHeap<Reverse<Waiting>>>,
     is_over: bool,
     latest_ns: u64,
@@ -150,9 +150,9 @@ pub(super) struct Frames {
     pub(super) captured: Captured,
 }
 
-/// What a block was.
+/// Content of a block.
 enum Read {
-    /// A packet of TCP or UDP, and the interface that shows it, where there may be several.
+    /// TCP or UDP packet with its interface, if the capture has several.
     Packet(Segment, Tunnels, Option<u64>),
     Fragment,
     /// Another packet.
@@ -162,11 +162,11 @@ enum Read {
 }
 
 impl Frames {
-    /// `sorts`: the packets come in the order of time, whatever their order in the file, within `SORTED` of them.
-    /// `may_have_copies`: copies are looked for, which takes a third of the time.
+    /// Opens a file. With `sorts`, packets come in time order, within a window of `SORTED` packets. With
+    /// `may_have_copies`, copies are looked for, which takes a third of the time.
     ///
     /// # Errors
-    /// The file cannot be read, or is no capture.
+    /// Returns an error if the file cannot be read or is no capture.
     pub(super) fn open(
         path: &Path,
         sorts: bool,
@@ -204,10 +204,10 @@ impl Frames {
         })
     }
 
-    /// The next packet of TCP or UDP that is no copy, and its connection.
+    /// Returns the next TCP or UDP packet that is no copy, with its connection.
     ///
     /// # Errors
-    /// The file is damaged, or of a link layer that is not known; the work is to end.
+    /// Returns an error if the file is damaged or has an unknown link layer, or the work is interrupted.
     pub(super) fn next(&mut self) -> Result<Option<(Connection, Segment)>, Error> {
         while let Some(Shown { segment, interface }) = self.next_in_order()? {
             if self.copies.as_mut().is_some_and(|copies| copies.is_copy(&segment, interface)) {
@@ -235,7 +235,7 @@ impl Frames {
         Ok(first)
     }
 
-    /// The packet of TCP or UDP that stands next in the file.
+    /// Returns the next TCP or UDP packet of the file.
     fn read(&mut self) -> Result<Option<Shown>, Error> {
         loop {
             self.interrupts.after(1)?;
@@ -261,7 +261,7 @@ impl Frames {
                 }
                 Err(PcapError::Eof) => return Ok(None),
                 Err(PcapError::UnexpectedEof) => {
-                    // What stopped the capture stopped it in the middle: the packets before are whole.
+                    // The capture was stopped within a packet. The packets before are complete.
                     self.captured.is_cut = true;
                     return Ok(None);
                 }
@@ -297,7 +297,7 @@ impl Frames {
     }
 }
 
-/// Reason why a packet cannot be read; the number of the packet stands before it.
+/// Reason why a packet cannot be read. The message begins with the number of the packet.
 #[derive(Debug, thiserror::Error)]
 enum Unreadable {
     #[error(
@@ -321,7 +321,7 @@ enum Unreadable {
     Time,
 }
 
-/// Looks at a block.
+/// Decodes a block.
 fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>) -> Result<Read, Unreadable> {
     match block {
         PcapBlockOwned::LegacyHeader(header) => {
@@ -354,7 +354,7 @@ fn take(interfaces: &mut Vec<Result<Interface, i32>>, block: PcapBlockOwned<'_>)
             packet(interfaces, found.if_id as usize, |_| Some(ticks), data, found.origlen)
         }
         PcapBlockOwned::NG(Block::SimplePacket(_)) => Err(Unreadable::NoTime),
-        // The parser gives the type of a block that it does not know in the order of the file.
+        // The parser returns the type of an unknown block in the file's byte order.
         PcapBlockOwned::NG(Block::Unknown(found))
             if [OBSOLETE_PACKET, OBSOLETE_PACKET.swap_bytes()].contains(&found.block_type) =>
         {
@@ -368,8 +368,9 @@ fn interface(number: i32, ticks_per_second: u64, offset_s: i64) -> Result<Interf
     Link::of(number).map(|link| Interface { link, ticks_per_second, offset_s }).ok_or(number)
 }
 
-/// Whether what stands in the place of a packet is the beginning of a capture: files were put one behind the other. Its
-/// magic number is where a packet has its seconds, its time zone and accuracy, which are 0, where one has its lengths.
+/// Returns true if the data of a packet is the header of another capture, as in concatenated files. The header's magic
+/// number is at the position of a packet's seconds. Its time zone and accuracy, which are 0, are at the position of a
+/// packet's lengths.
 fn is_header(frame: &LegacyPcapBlock<'_>) -> bool {
     let magic = [MICROSECONDS, NANOSECONDS];
     let begins = magic.contains(&frame.ts_sec) || magic.contains(&frame.ts_sec.swap_bytes());
@@ -397,7 +398,7 @@ fn packet(
     })
 }
 
-/// Time since 1970, ns; half of what the type holds at most.
+/// Returns the time since 1970, ns; `None` above half of the type's range.
 fn time_ns(ticks: u64, interface: &Interface) -> Option<u64> {
     let per_second = u128::from(interface.ticks_per_second);
     let since = i128::try_from(u128::from(ticks) * 1_000_000_000 / per_second).ok()?;

@@ -1,11 +1,11 @@
-//! What is around the IP packet that carries a transport: link layers and tunnels.
+//! Layers around the IP packet that carries a transport: link layers and tunnels.
 
 use super::link::Link;
 
-/// Layers within layers that are looked into.
+/// Maximum number of nested layers.
 const DEEPEST: usize = 12;
 
-/// Kinds of tunnels, as bits of [`Tunnels`], with their names.
+/// Names of the kinds of tunnels, in the order of the bits of [`Tunnels`].
 const NAMES: [&str; 8] = ["IP in IP", "GRE", "ERSPAN", "VXLAN", "Geneve", "GTP-U", "PPPoE", "MPLS"];
 const IP_IN_IP: Tunnels = Tunnels(1);
 const GRE: Tunnels = Tunnels(1 << 1);
@@ -16,23 +16,23 @@ const GTP: Tunnels = Tunnels(1 << 5);
 const PPPOE: Tunnels = Tunnels(1 << 6);
 const MPLS: Tunnels = Tunnels(1 << 7);
 
-/// Kinds of tunnels that packets came through.
+/// Set of tunnel kinds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tunnels(u8);
 
 impl Tunnels {
-    /// Whether packets came through one.
+    /// Returns true if the set is not empty.
     pub const fn is_some(self) -> bool {
         self.0 != 0
     }
 
-    /// Both kinds.
+    /// Returns the union of both sets.
     #[must_use]
     pub const fn and(self, other: Self) -> Self {
         Self(self.0 | other.0)
     }
 
-    /// Their names.
+    /// Returns the names of the kinds.
     pub fn names(self) -> Vec<&'static str> {
         let bits = (0..).map(|bit| 1 << bit);
         NAMES
@@ -44,18 +44,18 @@ impl Tunnels {
     }
 }
 
-/// A layer whose kind is known, and what it holds.
+/// Layer of a known kind with its content.
 #[derive(Clone, Copy, Debug)]
 enum Layer<'a> {
     Ethernet(&'a [u8]),
-    /// By a type of Ethernet.
+    /// Layer by its EtherType.
     Typed(u16, &'a [u8]),
-    /// By a protocol of PPP.
+    /// Layer by its PPP protocol number.
     Ppp(&'a [u8]),
     Ip(&'a [u8]),
 }
 
-/// Return the innermost IP packet of a frame, and the tunnels around it; none if there is no such packet.
+/// Returns the innermost IP packet of a frame, and the tunnels around it; `None` if there is no such packet.
 pub(super) fn innermost(link: Link, frame: &[u8]) -> Option<(&[u8], Tunnels)> {
     let mut layer = of_link(link, frame)?;
     let mut tunnels = Tunnels::default();
@@ -87,7 +87,7 @@ fn of_link(link: Link, frame: &[u8]) -> Option<Layer<'_>> {
         Link::Sll => Layer::Typed(word(frame, 14)?, frame.get(16..)?),
         Link::Sll2 => Layer::Typed(word(frame, 0)?, frame.get(20..)?),
         Link::Ppp => Layer::Ppp(frame),
-        // A byte says which way the frame went.
+        // One byte is the direction of the frame.
         Link::PppWithDirection => Layer::Ppp(frame.get(1..)?),
         Link::Wifi => of_wifi(frame)?,
         Link::Radiotap => {
@@ -98,7 +98,7 @@ fn of_link(link: Link, frame: &[u8]) -> Option<Layer<'_>> {
     })
 }
 
-/// A data frame of IEEE 802.11 with LLC and SNAP, if it is not encrypted.
+/// Returns the content of an IEEE 802.11 data frame with LLC and SNAP, unless it is encrypted.
 fn of_wifi(frame: &[u8]) -> Option<Layer<'_>> {
     let (kind, flags) = (*frame.first()?, *frame.get(1)?);
     let (is_data, is_null, is_encrypted) = (kind & 0x0C == 0x08, kind & 0x40 != 0, flags & 0x40 != 0);
@@ -114,7 +114,7 @@ fn of_wifi(frame: &[u8]) -> Option<Layer<'_>> {
     (llc.get(..3)? == [0xAA, 0xAA, 0x03]).then_some(Layer::Typed(word(llc, 6)?, llc.get(8..)?))
 }
 
-/// The packet of a record of Linux's `nfnetlink_log`, whose attributes are in the order of the host's bytes.
+/// Returns the packet of a Linux `nfnetlink_log` record. Its attributes are in the host's byte order.
 fn of_nflog(frame: &[u8]) -> Option<&[u8]> {
     const PAYLOAD: u16 = 9;
     let mut rest = frame.get(4..)?;
@@ -152,7 +152,7 @@ fn of_type(kind: u16, data: &[u8]) -> Option<(Layer<'_>, Tunnels)> {
     })
 }
 
-/// What is below the stack of labels: nothing says, but the first four bits of IP do (RFC 4928 2).
+/// Returns the layer below the label stack. No field has its type, but the first four bits identify IP (RFC 4928 2).
 fn of_mpls(mut data: &[u8]) -> Option<Layer<'_>> {
     loop {
         let is_last = data.get(2)? & 1 == 1;
@@ -163,13 +163,13 @@ fn of_mpls(mut data: &[u8]) -> Option<Layer<'_>> {
     }
     match data.first()? >> 4 {
         4 | 6 => Some(Layer::Ip(data)),
-        // The control word of a pseudowire (RFC 4385 3).
+        // Control word of a pseudowire (RFC 4385 3).
         0 => Some(Layer::Ethernet(data.get(4..)?)),
         _ => None,
     }
 }
 
-/// What an IP packet carries if it is another layer; none if it is a transport, a fragment or nothing that is known.
+/// Returns the layer within an IP packet; `None` for a transport, a fragment or an unknown protocol.
 fn within_ip(data: &[u8]) -> Option<(Layer<'_>, Tunnels)> {
     let (protocol, payload) = match data.first()? >> 4 {
         4 => {
@@ -188,7 +188,7 @@ fn within_ip(data: &[u8]) -> Option<(Layer<'_>, Tunnels)> {
     }
 }
 
-/// RFC 2784 and RFC 2890, and ERSPAN (draft-foschiano-erspan).
+/// Returns the layer within GRE (RFC 2784, RFC 2890) or ERSPAN (draft-foschiano-erspan).
 fn of_gre(data: &[u8]) -> Option<(Layer<'_>, Tunnels)> {
     let (flags, kind) = (word(data, 0)?, word(data, 2)?);
     if flags & 0x07 != 0 {
@@ -207,7 +207,8 @@ fn of_gre(data: &[u8]) -> Option<(Layer<'_>, Tunnels)> {
     }
 }
 
-/// VXLAN (RFC 7348), Geneve (RFC 8926) and GTP-U (3GPP TS 29.281), by their ports and what their headers must say.
+/// Returns the layer within VXLAN (RFC 7348), Geneve (RFC 8926) or GTP-U (3GPP TS 29.281). They are recognized by their
+/// ports and the fixed fields of their headers.
 fn of_udp(data: &[u8]) -> Option<(Layer<'_>, Tunnels)> {
     let (port, rest) = (word(data, 2)?, data.get(8..)?);
     match port {
@@ -227,7 +228,7 @@ fn of_udp(data: &[u8]) -> Option<(Layer<'_>, Tunnels)> {
     }
 }
 
-/// The packet of a user, behind the optional fields and the extension headers.
+/// Returns the user's packet behind the optional fields and the extension headers.
 fn of_gtp(data: &[u8]) -> Option<&[u8]> {
     let has_options = data.first()? & 0x07 != 0;
     if !has_options {
@@ -250,7 +251,7 @@ fn of_gtp(data: &[u8]) -> Option<&[u8]> {
 mod tests {
     use super::*;
 
-    /// An IPv4 packet of TCP without payload.
+    /// Returns an IPv4 packet with TCP and no payload.
     fn inner() -> Vec<u8> {
         let mut data = vec![0x45, 0, 0, 40, 0, 1, 0, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         data.extend([0; 20]);

@@ -1,25 +1,27 @@
-//! Connections between the same two ends: a set-up with another initial sequence number begins a new one.
+//! Assignment of packets to successive connections between the same two endpoints.
+//!
+//! A SYN with another initial sequence number begins a new connection.
 
 use super::segment::{Connection, Kind, Segment};
 use std::collections::HashMap;
 
-/// The connection between two ends that goes on.
+/// Current connection between two endpoints.
 #[derive(Clone, Copy, Debug)]
 struct Current {
     connection: Connection,
-    /// Initial sequence number of its set-up, by direction; none before it, and where the capture does not have it.
+    /// Initial sequence number of each direction; `None` before the SYN, or if the capture lacks it.
     initial: [Option<u32>; 2],
 }
 
-/// Finds the connection of each packet of a capture, in the order of time.
+/// Finds the connection of each packet of a capture. Packets come in time order.
 #[derive(Debug, Default)]
 pub(super) struct Lifetimes {
-    /// By the connection that is the first one between the two ends.
+    /// Current connections by the first connection between the two endpoints.
     current: HashMap<Connection, Current>,
 }
 
 impl Lifetimes {
-    /// Return the connection of the next packet.
+    /// Returns the connection of the next packet.
     pub(super) fn connection(&mut self, segment: &Segment) -> Connection {
         let first = segment.connection();
         let Kind::Tcp(tcp) = segment.kind else { return first };
@@ -31,7 +33,7 @@ impl Lifetimes {
             return current.connection;
         }
         let initial = &mut current.initial[usize::from(!segment.is_forward())];
-        // A set-up that is sent again has the same number.
+        // A retransmitted SYN has the same number.
         if *initial != Some(tcp.seq) {
             let connection = Connection { opened: Some(tcp.seq), ..first };
             *current = Current { connection, initial: [Some(tcp.seq); 2] };

@@ -1,21 +1,21 @@
-//! Kinds of frames.
+//! Link-layer types.
 
-/// The kinds of frames that are read, by their number in <https://www.tcpdump.org/linktypes.html>.
+/// Supported link-layer types, by their number in <https://www.tcpdump.org/linktypes.html>.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Link {
     Ethernet,
-    /// A family of addresses in four bytes.
+    /// Address family in four bytes.
     Loopback,
     Raw,
-    /// Linux's cooked captures.
+    /// Linux cooked captures.
     Sll,
     Sll2,
     Ppp,
     PppWithDirection,
-    /// IEEE 802.11, and the same behind a radio's header.
+    /// IEEE 802.11, without and with a radiotap header.
     Wifi,
     Radiotap,
-    /// Linux's log of netfilter.
+    /// Linux netfilter log.
     Nflog,
 }
 

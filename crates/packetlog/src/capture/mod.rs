@@ -1,10 +1,10 @@
-//! Packet captures (pcap and pcapng) of TCP and QUIC or other UDP as packet logs, from one end or from both.
+//! Import of packet captures (pcap and pcapng) as packet logs: TCP, QUIC or other UDP, from one end or both ends.
 //!
-//! One end knows what it sent, what it received and, of TCP, what was acknowledged when: a packet counts as delivered then,
-//! and its delay is a round-trip time. What QUIC acknowledges is encrypted. With the captures of both ends each packet is
-//! found again at the other one, and its delay is one way, by two clocks.
+//! A capture of one end contains sent packets, received packets, and the times of TCP acknowledgments. An acknowledged
+//! packet counts as delivered, and its delay is a round-trip time. QUIC's acknowledgments are encrypted. With captures
+//! of both ends, each packet is matched with itself in the other capture. Its one-way delay then depends on two clocks.
 //!
-//! Captures are read twice, as streams: once to see what is in them, once to import it.
+//! Captures are read twice, as streams: first to survey their contents, then to import them.
 
 mod copies;
 mod frames;
@@ -28,118 +28,120 @@ use std::path::{Path, PathBuf};
 use survey::{Chosen, Survey, Surveyed};
 use two_ends::Matcher;
 
-/// The longest packet that a path without offloads carries, bytes of IP.
+/// Maximum length of a packet on a path without offloads, bytes of IP.
 const LONGEST_PACKET_BYTES: u32 = 9_000;
 
-/// A segment's payload where its connection's set-up is not there to say it: Ethernet's 1,500 bytes less the headers.
+/// Payload of a segment if the capture lacks the connection's SYN, bytes: Ethernet's 1,500 bytes without the headers.
 const USUAL_MSS: u32 = 1_460;
 
-/// The smallest segment that is announced in earnest, bytes: Linux sends as if no end had announced less, and 8 bytes of
-/// payload where its options take the rest (v6.12, include/net/tcp.h, `TCP_MIN_SND_MSS`; `net/ipv4/tcp_output.c`,
-/// `__tcp_mtu_to_mss`).
+/// Minimum credible announced MSS, bytes, and minimum payload of a full segment. Linux treats a lower MSS as this
+/// value, and sends 8 bytes of payload if options take the rest (v6.12, include/net/tcp.h, `TCP_MIN_SND_MSS`;
+/// `net/ipv4/tcp_output.c`, `__tcp_mtu_to_mss`).
 const LEAST_MSS: u32 = 48;
 const LEAST_FULL_BYTES: u32 = 8;
 
-/// Packets that a captured segment may become, on average of all: 512 KiB (BIG TCP) of 536 bytes (RFC 9293 3.7.1) are 979.
+/// Maximum packets per captured segment, on average. A segment of 512 KiB (BIG TCP) in packets of 536 bytes (RFC 9293
+/// 3.7.1) has 979.
 const MOST_PACKETS_PER_FRAME: u64 = 1024;
-/// So many packets may there be in any case.
+/// Number of packets that is always allowed.
 const LEAST_PACKETS: u64 = 1 << 20;
-/// Most packets: more than an hour of 10 Gbit/s.
+/// Maximum number of packets: more than an hour of 10 Gbit/s.
 const MOST_PACKETS: u64 = 1 << 32;
 
-/// Delays beyond this are no delays but clocks that disagree, ns.
+/// Maximum credible delay, ns. Larger values mean that the clocks disagree.
 const LONGEST_DELAY_NS: i64 = 10_000_000_000;
 
-/// Which end a capture was made at.
+/// End at which a capture was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// The one that sends the data.
+    /// End that sends the data.
     Sender,
-    /// The one that receives it.
+    /// End that receives the data.
     Receiver,
 }
 
-/// How delays between two captures follow from their stamps.
+/// Method that computes delays from the timestamps of two captures.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Clocks {
-    /// As the stamps say if they can be right, else above the smallest.
+    /// `Stamps` if the timestamps are plausible, otherwise `Unknown`.
     #[default]
     Auto,
-    /// As the stamps say.
+    /// Difference of the timestamps.
     Stamps,
-    /// Nothing is known of the clocks' offset.
+    /// Delay above the smallest one, since the clock offset is unknown.
     Unknown,
 }
 
-/// What delays are by.
+/// Meaning of a log's delays.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Delays {
-    /// Times from sending to acknowledgement.
+    /// Time from sending to acknowledgment.
     RoundTrip,
-    /// By the stamps of two captures.
+    /// Difference of the timestamps of two captures.
     Stamps,
-    /// The same, but for a constant.
+    /// Difference of the timestamps minus a constant.
     AboveSmallest,
-    /// There are none.
+    /// No delays.
     Unknown,
 }
 
 /// One connection as a flow.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CapturedFlow {
-    /// Address and port that the data comes from, and where it goes.
+    /// Address and port of the sender.
     pub from: String,
-    /// ...
+    /// Address and port of the receiver.
     pub to: String,
-    /// `TCP`, `QUIC` or `UDP`.
+    /// Protocol: `TCP`, `QUIC` or `UDP`.
     pub protocol: &'static str,
-    /// Payload that the capture has of it, bytes, what was sent again included.
+    /// Captured payload with retransmissions, bytes.
     pub payload_bytes: u64,
-    /// Smallest time from a packet to its answer, ns: at the sender a round trip. Of TCP what echoes its timestamp or
-    /// acknowledges it answers a packet.
+    /// Minimum time from a packet to its answer, ns; at the sender this is a round trip. For TCP, an answer echoes the
+    /// packet's timestamp or acknowledges the packet.
     pub turn_ns: Option<u64>,
-    /// Smallest round-trip time that QUIC's spin bit tells, ns.
+    /// Minimum round-trip time by QUIC's spin bit, ns.
     pub spin_rtt_ns: Option<u64>,
-    /// From the first packet of the connection to the last one, ns since the first packet of all flows.
+    /// First and last packet of the connection, ns since the first packet of all flows.
     pub life_ns: (u64, u64),
-    /// From the first packet of data to the last one that was sent or arrived, likewise; none where there is none.
+    /// First and last event of a data packet, ns since the first packet of all flows; `None` without such events.
     pub data_ns: Option<(u64, u64)>,
 }
 
-/// Flows that were seen in the same way, in a packet log of their own.
+/// Packet log of flows with the same role and protocol.
 #[derive(Clone, Debug)]
 pub struct ImportedCapture {
-    /// Name of its directory.
+    /// Name of the log's directory.
     pub name: String,
-    /// The end that captured them; none of captures of both.
+    /// End that captured the flows; `None` for captures of both ends.
     pub role: Option<Role>,
-    /// Whether they are of TCP.
+    /// True for TCP.
     pub is_tcp: bool,
-    /// In the order of their numbers.
+    /// Flows in the order of their numbers.
     pub flows: Vec<CapturedFlow>,
-    /// Events written.
+    /// Number of written events.
     pub records: u64,
-    /// Whether samples were written too.
+    /// True if samples were also written.
     pub has_samples: bool,
-    /// Time of the first packet, ns since 1970, and of the last one since then.
+    /// Time of the first packet, ns since 1970.
     pub first_ns: u64,
-    /// ...
+    /// Time of the last packet, ns since the first one.
     pub last_ns: u64,
-    /// Whether what arrived is told.
+    /// True if the log contains arrivals.
     pub tells_arrivals: bool,
-    /// What delays are.
+    /// Meaning of the delays.
     pub delays: Delays,
-    /// What a reader of its numbers has to know.
+    /// Notes for readers of the numbers.
     pub notes: Vec<String>,
 }
 
-/// Imports the capture of one end; flows of which it was the sender and those of which it was the receiver, of TCP and of
-/// UDP, each go into a directory of their own below `directory`. `role` says which end it is of; otherwise it is found
-/// out.
+/// Imports the capture of one end.
+///
+/// Flows that this end sent and flows that it received each get a directory below `directory`, separately for TCP and
+/// UDP. `role` is the end of the capture; without `role` it is detected.
 ///
 /// # Errors
-/// The file cannot be read, is no capture, is damaged or has no data in it, or its segments become more packets than any
-/// card makes of them; a file cannot be written; the work is to end.
+/// Returns an error if the file cannot be read, is no capture, is damaged or has no data. A file that cannot be
+/// written, segments that become too many packets, and an interruption are errors, too.
 pub fn import_one(
     file: &Path,
     role: Option<Role>,
@@ -204,7 +206,7 @@ fn of_sender(is_sender: bool) -> Role {
     if is_sender { Role::Sender } else { Role::Receiver }
 }
 
-/// Payload of a full segment of TCP: what the other end takes, less the options that this connection's segments have.
+/// Returns the payload of a full TCP segment: the peer's MSS minus the options of this connection's segments.
 fn full_bytes(flow: &Chosen, found: &Surveyed) -> Option<u32> {
     if !flow.connection.is_tcp {
         return None;
@@ -217,7 +219,8 @@ fn full_bytes(flow: &Chosen, found: &Surveyed) -> Option<u32> {
     Some(segment.saturating_sub(found.option_bytes).max(LEAST_FULL_BYTES))
 }
 
-/// How many packets the segments of a capture become, which a few bytes of it can make very many.
+/// Limit of the packets that the segments of a capture become. A few bytes of a capture could otherwise become very
+/// many packets.
 struct PacketBound {
     path: PathBuf,
     packets: u64,
@@ -229,10 +232,11 @@ impl PacketBound {
         Self { path: path.to_owned(), packets: 0, interrupts: interrupts.clone() }
     }
 
-    /// Takes in a segment, with the payload of a full one where it is split, the last of so many frames.
+    /// Counts the packets of a segment. `full` is the payload of a full packet if the segment is split; `frames` is the
+    /// number of frames so far.
     ///
     /// # Errors
-    /// They are too many; the work is to end.
+    /// Returns an error if there are too many packets or the work is interrupted.
     fn take(&mut self, segment: &Segment, full: Option<u32>, frames: u64) -> Result<(), Error> {
         let packets = pieces(segment.payload_bytes, full);
         self.packets += packets;
@@ -254,17 +258,17 @@ fn first_of(survey: &Survey, chosen: &[Chosen]) -> u64 {
     chosen.iter().map(|flow| survey.connections[&flow.connection].first_ns).min().unwrap_or(0)
 }
 
-/// How a flow is looked at.
+/// Method of reading a flow.
 enum View {
     Sender(SenderView),
-    /// What was sent, or what arrived, is counted.
+    /// Counting of sent packets, or of arrived ones.
     Count {
         arrived: Arrived,
         sent: u64,
     },
 }
 
-/// The files of flows that are seen in the same way.
+/// Files of flows with the same role and protocol.
 struct Part {
     role: Role,
     is_tcp: bool,
@@ -275,18 +279,18 @@ struct Part {
     records: u64,
     order: Order,
     acks: u64,
-    /// Packets of TCP that were acknowledged.
+    /// Number of acknowledged TCP packets.
     acked: u64,
-    /// Packets that were sent more than once, of which nothing tells which copy was acknowledged.
+    /// Number of packets sent several times for which the acknowledged copy is unknown.
     ambiguous: u64,
-    /// Ambiguous packets that count without any round-trip time: the connection has shown none before them.
+    /// Number of ambiguous packets without a round-trip time, since the connection had none before them.
     untimed: u64,
-    /// Payload that was acknowledged and is not in the capture.
+    /// Acknowledged payload that the capture lacks, bytes.
     missing_bytes: u64,
     offloaded: bool,
     without_start: usize,
     guessed: usize,
-    /// Datagrams that are longer than packets are.
+    /// Number of datagrams that are longer than packets.
     joined: u64,
 }
 
@@ -327,7 +331,7 @@ impl Part {
         })
     }
 
-    /// Takes in a connection; its number as a flow.
+    /// Adds a connection and returns its flow number.
     fn add(&mut self, flow: &Chosen, found: &Surveyed, first_ns: u64) -> u32 {
         self.flows.push(described(flow, found, first_ns));
         self.flows.len() as u32
@@ -483,16 +487,16 @@ impl Part {
     }
 }
 
-/// The order of time, in which records come and stamps of several processors do not always.
+/// Time order of records. Timestamps of several CPUs are not always in order.
 #[derive(Default)]
 struct Order {
     last_ns: u64,
-    /// Packets with a stamp before that of the packet before.
+    /// Number of packets with a timestamp below that of an earlier packet.
     backward: u64,
 }
 
 impl Order {
-    /// When the next packet comes.
+    /// Returns the time of the next packet, which never decreases.
     fn time(&mut self, stamp_ns: u64) -> u64 {
         self.backward += u64::from(stamp_ns < self.last_ns);
         self.last_ns = self.last_ns.max(stamp_ns);
@@ -551,8 +555,8 @@ fn general_notes(others: usize, captured: &[Captured]) -> Vec<String> {
     notes
 }
 
-/// Returns the note on payload that was acknowledged but not captured; none if there is no such payload. `so` says what
-/// follows for the numbers.
+/// Returns the note on payload that was acknowledged but not captured; `None` without such payload. `so` is the effect
+/// on the numbers.
 fn missing(bytes: u64, so: &str) -> Option<String> {
     (bytes > 0).then(|| {
         format!(
@@ -562,7 +566,7 @@ fn missing(bytes: u64, so: &str) -> Option<String> {
     })
 }
 
-/// Notes in which time data was under way.
+/// Records the time span of data packets.
 fn note_data(flows: &mut [CapturedFlow], record: &Record) {
     if matches!(record.event, Event::Send | Event::Deliver)
         && let Some(flow) = flows.get_mut(record.flow as usize - 1)
@@ -593,13 +597,14 @@ fn described(flow: &Chosen, found: &Surveyed, first_ns: u64) -> CapturedFlow {
     }
 }
 
-/// Imports the captures of both ends of the same connections into one packet log in `directory`. `sender` is that of the
-/// end which sends the data of the largest connection.
+/// Imports the captures of both ends of the same connections into one packet log in `directory`.
+///
+/// `sender` is the capture of the end that sends the data of the largest connection.
 ///
 /// # Errors
-/// A file cannot be read or is no capture; nothing of one is in the other; by the stamps, packets would arrive before they
-/// were sent and [`Clocks::Stamps`] was asked for; segments become more packets than any card makes of them; a file cannot
-/// be written; the work is to end.
+/// Returns an error if a file cannot be read, is no capture, or has no packet of the other file. With
+/// [`Clocks::Stamps`], packets must not arrive before they were sent. Segments that become too many packets, a file
+/// that cannot be written, and an interruption are errors, too.
 pub fn import_both(
     sender: &Path,
     receiver: &Path,
@@ -631,7 +636,7 @@ pub fn import_both(
     let mut order = Order::default();
     let matched = (1..).zip(&chosen).map(|(number, flow)| {
         let found = &surveys[0].connections[&flow.connection];
-        // Which file is that of the sender of this flow's data.
+        // File of the sender of this flow's data.
         let at_sender = usize::from(flow.connection.ends[flow.direction()].address != host);
         let matcher = Matcher::new(number, full_bytes(flow, found), chosen.len());
         (flow.connection, (*flow, at_sender, matcher, None))
@@ -646,7 +651,7 @@ pub fn import_both(
         let last = |flow: &Chosen| surveys[file].connections[&flow.connection].last_ns;
         shifted(file, chosen.iter().map(last).max().unwrap_or(0))
     });
-    // What one file has long before or after the other one would count as lost.
+    // Packets long before or after the other file would count as lost.
     let is_far = |times: [i64; 2]| (times[0] - times[1]).abs() > LATE_NS;
     let late = is_far(begins) || is_far(ends);
     let from_ns = if is_far(begins) { begins[0].max(begins[1]) } else { zero_ns };
@@ -711,7 +716,7 @@ pub fn import_both(
     })
 }
 
-/// Returns the notes on what only one of the two captures has.
+/// Returns the notes on packets and payload that only one capture contains.
 fn unfound<'a>(matchers: impl Iterator<Item = &'a Matcher>) -> impl Iterator<Item = String> {
     let (mut bytes, mut packets) = (0, 0);
     for matcher in matchers {
@@ -723,7 +728,7 @@ fn unfound<'a>(matchers: impl Iterator<Item = &'a Matcher>) -> impl Iterator<Ite
     missing(bytes, "these count as lost").into_iter().chain(unmatched)
 }
 
-/// The connections that are flows and in both captures, and how many others the first one has.
+/// Returns the flows in both captures, and the number of other connections in the first capture.
 fn common(surveys: &[Survey; 2]) -> (Vec<Chosen>, usize) {
     let (mut chosen, _) = surveys[0].choose();
     chosen.retain(|flow| surveys[1].connections.contains_key(&flow.connection));
@@ -731,16 +736,16 @@ fn common(surveys: &[Survey; 2]) -> (Vec<Chosen>, usize) {
     (chosen, others)
 }
 
-/// Whether the second capture is the one that waits a round trip for the answers to the flow's data.
+/// Returns true if answers to the flow's data take less time in the first capture. The captures are then swapped.
 fn is_swapped(surveys: &[Survey; 2], flow: Chosen) -> bool {
     let turn = |file: usize| surveys[file].connections[&flow.connection].turn_ns[flow.direction()];
     turn(0).zip(turn(1)).is_some_and(|(first, second)| first < second)
 }
 
-/// Captures of the same time begin within this, ns.
+/// Maximum difference between the beginnings of simultaneous captures, ns.
 const LATE_NS: i64 = 1_000_000_000;
 
-/// The file whose next packet comes first.
+/// Returns the file with the earlier next packet.
 fn earlier(next: &[Option<(Connection, Segment)>; 2], shift_ns: i64) -> Option<usize> {
     let time = |file: usize| {
         let (_, segment) = next[file].as_ref()?;
@@ -754,7 +759,7 @@ fn earlier(next: &[Option<(Connection, Segment)>; 2], shift_ns: i64) -> Option<u
     }
 }
 
-/// The files of captures of both ends.
+/// Output files of an import of both ends.
 struct Both {
     packets: PacketLogWriter,
     samples: SampleWriter,
@@ -779,7 +784,7 @@ impl Both {
     }
 }
 
-/// How far the stamps of two captures are apart for the same packets: smallest differences there and back, ns.
+/// Difference between the timestamps of two captures for the same packets: minimum in each direction, ns.
 #[derive(Clone, Copy, Debug)]
 struct Offset {
     there_ns: Option<i64>,
@@ -805,7 +810,7 @@ impl Offset {
         Self { there_ns: least[0], back_ns: least[1] }
     }
 
-    /// By how much the second file's stamps are to be set back, and what delays are then.
+    /// Returns the shift of the second file's timestamps, and the meaning of the resulting delays.
     fn resolve(&self, clocks: Clocks, receiver: &Path) -> Result<(i64, Delays), Error> {
         let is_possible =
             |delay: Option<i64>| delay.is_none_or(|delay| (0..=LONGEST_DELAY_NS).contains(&delay));
@@ -822,7 +827,7 @@ impl Offset {
             }
             Clocks::Stamps => Ok((0, Delays::Stamps)),
             Clocks::Auto if possible => Ok((0, Delays::Stamps)),
-            // Both ways take as long: packets then arrive after they were sent, whatever the offset is.
+            // Both directions get the same minimum delay. Thus no packet arrives before it was sent, for any offset.
             Clocks::Auto | Clocks::Unknown => {
                 let (there, back) = (self.there_ns.unwrap_or(0), self.back_ns);
                 Ok((back.map_or(there, |back| (there - back) / 2), Delays::AboveSmallest))

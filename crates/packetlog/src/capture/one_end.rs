@@ -1,15 +1,15 @@
-//! What one end saw of a connection: the sender's view of TCP, and what arrived at a receiver.
+//! State of a connection from a capture of one end: the sender's view of TCP, and arrivals at a receiver.
 
 use super::segment::{Segment, Tcp, plain};
 use record::{Event, Record};
 use std::collections::BTreeMap;
 
-/// Most pieces of a flow that wait for their acknowledgement, which some captures do not have.
+/// Maximum unacknowledged pieces of a flow. Some captures lack the acknowledgments.
 const MOST_PIECES: usize = 1 << 20;
-/// Most of them, or of packets under way, of all flows together: each takes 100 to 200 bytes of memory.
+/// Maximum pieces or packets in flight of all flows together. Each takes 100 to 200 bytes of memory.
 pub(super) const MOST_REMEMBERED: usize = 1 << 22;
 
-/// Something to be written about a flow.
+/// Entry of a packet log or a table of samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum LogEntry {
     Record(Record),
@@ -17,17 +17,17 @@ pub(super) enum LogEntry {
     Sample(&'static str, &'static str, f64),
 }
 
-/// Numbers of 32 bits that wrap around, as ones that do not.
+/// Converts 32-bit numbers that wrap around to 64-bit numbers that do not.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Unwrap {
     last: Option<u64>,
 }
 
 impl Unwrap {
-    /// Where numbers begin: far enough from zero to go back.
+    /// First number, far enough from zero that numbers can go back.
     const ORIGIN: u64 = 1 << 40;
 
-    /// The same, counted like `other` from the beginning.
+    /// Returns this converter, which starts with the last number of `other` if it has none.
     pub(super) fn beside(&mut self, other: Self) -> &mut Self {
         self.last = self.last.or(other.last);
         self
@@ -42,7 +42,7 @@ impl Unwrap {
     }
 }
 
-/// Splits `[from, to)` as the sender's offload does: into segments of `full` bytes.
+/// Splits `[from, to)` into segments of `full` bytes, as the sender's offload does.
 pub(super) fn split(from: u64, to: u64, full: Option<u32>) -> impl Iterator<Item = (u64, u64)> {
     let full = full.map_or(u64::MAX, |full| u64::from(full.max(1)));
     let mut at = from;
@@ -53,17 +53,17 @@ pub(super) fn split(from: u64, to: u64, full: Option<u32>) -> impl Iterator<Item
     })
 }
 
-/// How many segments [`split`] makes of so much payload.
+/// Returns the number of segments that [`split`] makes of this payload.
 pub(super) fn pieces(payload_bytes: u32, full: Option<u32>) -> u64 {
     u64::from(payload_bytes.div_ceil(full.map_or(u32::MAX, |full| full.max(1))))
 }
 
-/// A packet that was sent.
+/// Transmission of a packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sent {
     pub(super) at_ns: u64,
     pub(super) number: u64,
-    /// Place of its payload in the sequence.
+    /// Position of the payload in the sequence.
     pub(super) begin: u64,
     pub(super) size_bytes: u32,
     pub(super) data_bytes: u32,
@@ -71,19 +71,19 @@ pub(super) struct Sent {
 }
 
 impl Sent {
-    /// Place behind its payload in the sequence.
+    /// Returns the position behind the payload in the sequence.
     pub(super) fn end(&self) -> u64 {
         self.begin + u64::from(self.data_bytes)
     }
 
-    /// What happens to it at `time_ns`.
+    /// Returns the record of an event of this packet at `time_ns`.
     pub(super) fn record(&self, flow: u32, event: Event, time_ns: u64) -> Record {
         let Self { number, size_bytes, data_bytes, .. } = *self;
         Record { time_ns, flow, event, seq: number, size_bytes, data_bytes, one_way_delay_ns: 0 }
     }
 }
 
-/// A packet that carried a piece, and what was told of it.
+/// Transmission that carried a piece, with its reported events.
 #[derive(Clone, Copy, Debug)]
 struct Carrier {
     sent: Sent,
@@ -97,46 +97,46 @@ impl Carrier {
     }
 }
 
-/// A range of the sequence, and every packet that carried it.
+/// Range of the sequence, and all packets that carried it.
 #[derive(Clone, Debug)]
 struct Piece {
     end: u64,
     sent: Vec<Carrier>,
 }
 
-/// TCP at the end that sends.
+/// TCP state from a capture of the sender.
 #[derive(Debug)]
 pub(super) struct SenderView {
     flow: u32,
-    /// Payload of a full segment, if it is known.
+    /// Payload of a full segment; `None` if unknown.
     full: Option<u32>,
     most_pieces: usize,
     unwrap: Unwrap,
     next: u64,
     pieces: BTreeMap<u64, Piece>,
-    /// Ranges that were passed over, which packets captured out of order fill.
+    /// Skipped ranges, which packets captured out of order may fill.
     holes: BTreeMap<u64, u64>,
-    /// Pieces that were sent more than once and acknowledged, as long as duplicates may be reported.
+    /// Acknowledged pieces that were sent several times. They are kept while duplicates may be reported.
     settled: BTreeMap<u64, Piece>,
-    /// Packets that are remembered beyond the first of each piece.
+    /// Number of remembered packets besides the first one of each piece.
     repeats: usize,
     packets: u64,
     acks: u64,
     in_flight_bytes: u64,
     retransmissions: u64,
     pub(super) acked: u64,
-    /// Up to where everything was acknowledged.
+    /// Position up to which everything was acknowledged.
     acked_to: u64,
-    /// The latest round-trip time, ns.
+    /// Latest round-trip time, ns.
     rtt_ns: Option<u64>,
-    /// Packets that arrived and were sent more than once, where nothing tells which copy was acknowledged.
+    /// Number of arrived packets that were sent several times and for which the acknowledged copy is unknown.
     pub(super) ambiguous: u64,
-    /// Ambiguous packets that count without any round-trip time: the connection has shown none before them.
+    /// Number of ambiguous packets without a round-trip time, since the connection had none before them.
     pub(super) untimed: u64,
 }
 
 impl SenderView {
-    /// The view of one of so many flows; `rtt_ns` is what is known of its round-trip time before its first one.
+    /// Creates the view of one of `flows` flows. `rtt_ns` is the round-trip time to use before the first sample.
     pub(super) fn new(flow: u32, full: Option<u32>, flows: usize, rtt_ns: Option<u64>) -> Self {
         Self {
             flow,
@@ -160,13 +160,13 @@ impl SenderView {
         }
     }
 
-    /// A packet that was sent.
+    /// Handles a sent packet.
     pub(super) fn sent(&mut self, at_ns: u64, segment: &Segment, tcp: &Tcp, tell: &mut impl FnMut(LogEntry)) {
         let begin = self.unwrap.at(tcp.seq) + u64::from(tcp.syn);
         let end = begin + u64::from(segment.payload_bytes);
         if segment.payload_bytes == 0 {
             if tcp.syn {
-                // Data that comes later than what follows it fills a hole: it was not sent before.
+                // Late data that fills a hole was captured out of order; it is no retransmission.
                 self.next = self.next.max(begin);
             }
             return;
@@ -213,7 +213,7 @@ impl SenderView {
         self.tell_state(before, tell);
     }
 
-    /// Whether payload was passed over before, and is there only now.
+    /// Returns true if the payload was skipped before. Removes it from the holes.
     fn fills_hole(&mut self, from: u64, to: u64) -> bool {
         let found = self.holes.range(..=from).next_back().map(|(&begin, &end)| (begin, end));
         let Some((begin, end)) = found.filter(|&(_, end)| to <= end) else { return false };
@@ -226,13 +226,13 @@ impl SenderView {
         true
     }
 
-    /// Payload of `[from, to)` was sent again: what was sent before counts as lost.
+    /// Handles a retransmission of `[from, to)`. Earlier transmissions count as lost.
     fn again(&mut self, at_ns: u64, from: u64, to: u64, sent: Sent, tell: &mut impl FnMut(LogEntry)) {
         self.cut(from);
         self.cut(to);
         let begins: Vec<u64> = self.pieces.range(from..to).map(|(&begin, _)| begin).collect();
         if begins.is_empty() {
-            // It had arrived, as a report of a duplicate may tell.
+            // The piece had arrived. A duplicate report may confirm this.
             let end = from + u64::from(sent.data_bytes);
             let piece = self.settled.entry(from).or_insert_with(|| Piece { end, sent: Vec::new() });
             piece.sent.push(Carrier::new(sent));
@@ -257,7 +257,7 @@ impl SenderView {
         }
     }
 
-    /// Makes two pieces of the one that has `at` within it.
+    /// Splits the piece that contains `at`.
     fn cut(&mut self, at: u64) {
         let found = self.pieces.range_mut(..at).next_back().filter(|(_, piece)| at < piece.end);
         let Some((_, piece)) = found else { return };
@@ -267,14 +267,14 @@ impl SenderView {
         self.pieces.insert(at, rest);
     }
 
-    /// Changes what is known of a packet in all pieces that are under way.
+    /// Changes the state of a packet in all unacknowledged pieces.
     fn mark(&mut self, sent: &Sent, change: impl Fn(&mut Carrier)) {
         let pieces = self.pieces.range_mut(sent.begin..sent.end());
         let carriers = pieces.flat_map(|(_, piece)| &mut piece.sent);
         carriers.filter(|carrier| carrier.sent.number == sent.number).for_each(change);
     }
 
-    /// Forgets pieces that have arrived long ago, if too much is remembered.
+    /// Forgets the oldest arrived pieces if too many are remembered.
     fn forget(&mut self) {
         while (self.settled.len() > self.most_pieces || self.repeats > 2 * self.most_pieces)
             && let Some((_, piece)) = self.settled.pop_first()
@@ -283,7 +283,7 @@ impl SenderView {
         }
     }
 
-    /// A packet of the other direction.
+    /// Handles a packet of the other direction.
     pub(super) fn received(
         &mut self,
         at_ns: u64,
@@ -309,7 +309,7 @@ impl SenderView {
         let blocks: Vec<_> =
             tcp.sacks.iter().flatten().map(|&(left, right)| (near(left), near(right))).collect();
         for (index, &(left, right)) in blocks.iter().enumerate() {
-            // RFC 2883 4: a first block below the ACK, or within the second, reports a duplicate.
+            // RFC 2883 4: a first block below the ACK, or within the second block, reports a duplicate.
             let within = blocks.get(1).is_some_and(|&(from, to)| from <= left && right <= to);
             if left >= right {
                 continue;
@@ -325,7 +325,7 @@ impl SenderView {
         self.tell_state(before, tell);
     }
 
-    /// Payload that was acknowledged and never seen, bytes.
+    /// Returns the payload that was acknowledged but not captured, bytes.
     pub(super) fn missing_bytes(&self) -> u64 {
         let below = self.holes.range(..self.acked_to);
         below.map(|(&begin, &end)| end.min(self.acked_to) - begin).sum()
@@ -371,7 +371,7 @@ impl SenderView {
         }
     }
 
-    /// The other end got this payload once more.
+    /// Handles a report that the receiver got this payload again.
     fn duplicate(&mut self, at_ns: u64, left: u64, right: u64, tell: &mut impl FnMut(LogEntry)) {
         let found: Vec<u64> = self.settled.range(left..right).map(|(&begin, _)| begin).collect();
         for begin in found {
@@ -386,8 +386,8 @@ impl SenderView {
         }
     }
 
-    /// Tells the arrival of a packet. Where nothing tells which copy of the packet was acknowledged, the acknowledgement gives
-    /// no sample (RFC 6298 3), and the packet counts with the round-trip time of the one before.
+    /// Reports the arrival of a packet. If the acknowledged copy is unknown, the acknowledgment gives no sample (RFC
+    /// 6298 3). The packet then counts with the previous round-trip time.
     fn tell_arrival(
         &mut self,
         at_ns: u64,
@@ -420,10 +420,10 @@ impl SenderView {
     }
 }
 
-/// Which of the packets that carried a piece an acknowledgement of `[left, right)` means: the latest that it covers, and that
-/// is no later than its `echo`, if no arrival of it was told.
+/// Returns the index of the packet that an acknowledgment of `[left, right)` confirms. This is the latest covered
+/// packet that is no later than its `echo` and has no reported arrival.
 fn which(sent: &[Carrier], left: u64, right: u64, echo: Option<u32>) -> usize {
-    // An echo older than what was sent again is of what was sent before.
+    // An echo older than the retransmission belongs to an earlier transmission.
     let is_echoed = |carrier: &Carrier| {
         let stamp = carrier.sent.stamp.zip(echo);
         stamp.is_none_or(|(stamp, echo)| echo.wrapping_sub(stamp) as i32 >= 0)
@@ -436,24 +436,24 @@ fn which(sent: &[Carrier], left: u64, right: u64, echo: Option<u32>) -> usize {
         .unwrap_or(0)
 }
 
-/// Payload of a TCP sequence that has arrived.
+/// Arrived payload of a TCP sequence.
 #[derive(Debug, Default)]
 pub(super) struct Arrived {
     unwrap: Unwrap,
-    /// Beginnings and ends of ranges that do not touch.
+    /// Beginnings and ends of separate ranges.
     ranges: BTreeMap<u64, u64>,
-    /// Up to where everything was acknowledged.
+    /// Position up to which everything was acknowledged.
     acked_to: u64,
 }
 
 impl Arrived {
-    /// Takes in a segment; how much of its payload is new.
+    /// Adds a segment and returns its new payload, bytes.
     pub(super) fn new_bytes(&mut self, tcp: &Tcp, payload_bytes: u32) -> u32 {
         let begin = self.unwrap.at(tcp.seq) + u64::from(tcp.syn);
         self.add(begin, begin + u64::from(payload_bytes))
     }
 
-    /// The receiver acknowledges what it has.
+    /// Handles an acknowledgment of the receiver.
     pub(super) fn acknowledged(&mut self, tcp: &Tcp) {
         if let Some(ack) = tcp.ack.filter(|_| !self.ranges.is_empty()) {
             let mut near = self.unwrap;
@@ -461,7 +461,7 @@ impl Arrived {
         }
     }
 
-    /// Payload between what has arrived that was acknowledged and never seen, bytes.
+    /// Returns the payload in gaps that was acknowledged but not captured, bytes.
     pub(super) fn missing_bytes(&self) -> u64 {
         let gaps = self.ranges.values().zip(self.ranges.keys().skip(1));
         gaps.map(|(&end, &begin)| begin.min(self.acked_to).saturating_sub(end)).sum()

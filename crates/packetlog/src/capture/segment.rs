@@ -1,4 +1,4 @@
-//! One captured packet, decoded as far as it was captured.
+//! Captured packet, decoded as far as its captured bytes go.
 
 use super::layers::{Tunnels, innermost};
 use super::link::Link;
@@ -7,43 +7,43 @@ use record::{Event, Record};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::IpAddr;
 
-/// Bytes of a datagram that tell it from others: a QUIC packet number under protection and the first of its payload.
+/// Number of bytes that identify a datagram: a protected QUIC packet number and the first payload bytes.
 const IDENTIFYING_BYTES: usize = 32;
 
-/// The most that any offload hands over at once (Linux v6.12, include/linux/netdevice.h, `GSO_MAX_SIZE`: 512 KiB).
+/// Maximum payload of an offloaded segment, bytes (Linux v6.12, include/linux/netdevice.h, `GSO_MAX_SIZE`: 512 KiB).
 const LARGEST_PAYLOAD_BYTES: u32 = 1 << 19;
 
-/// An address and a port.
+/// Address and port.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct End {
     pub(super) address: IpAddr,
     pub(super) port: u16,
 }
 
-/// Two ends, whichever of them sends; the lesser is first.
+/// Pair of endpoints in both directions; the lesser endpoint is first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct Connection {
     pub(super) ends: [End; 2],
     pub(super) is_tcp: bool,
-    /// Initial sequence number of a connection that is not the first one between these ends in the capture.
+    /// Initial sequence number; `None` for the first connection between these endpoints in the capture.
     pub(super) opened: Option<u32>,
 }
 
-/// A packet of TCP or UDP.
+/// TCP or UDP packet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Segment {
     /// Time since 1970, ns.
     pub(super) time_ns: u64,
     pub(super) from: End,
     pub(super) to: End,
-    /// Length of the IP datagram.
+    /// Length of the IP datagram, bytes.
     pub(super) size_bytes: u32,
     pub(super) payload_bytes: u32,
-    /// Arrived with CE (RFC 3168 5).
+    /// True if the packet arrived with CE (RFC 3168 5).
     pub(super) ce: bool,
-    /// The number of the datagram in its IPv4 header (RFC 6864); 0 of IPv6.
+    /// Identification in the IPv4 header (RFC 6864); 0 for IPv6.
     pub(super) identification: u16,
-    /// Routers that the datagram may still pass.
+    /// Remaining hops (TTL).
     pub(super) hops: u8,
     pub(super) kind: Kind,
 }
@@ -54,7 +54,7 @@ pub(super) enum Kind {
     Udp(Udp),
 }
 
-/// What is looked at of a TCP header (RFC 9293 3.1) and its options (RFC 7323, RFC 2018).
+/// Used fields of a TCP header (RFC 9293 3.1) and its options (RFC 7323, RFC 2018).
 #[derive(Clone, Copy, Debug, Default, Hash)]
 pub(super) struct Tcp {
     pub(super) seq: u32,
@@ -64,13 +64,13 @@ pub(super) struct Tcp {
     pub(super) window: u16,
     pub(super) option_bytes: u32,
     pub(super) mss: Option<u16>,
-    /// Value and echo.
+    /// Timestamp value and echo.
     pub(super) timestamps: Option<(u32, u32)>,
     pub(super) sacks: [Option<(u32, u32)>; 4],
 }
 
 impl Tcp {
-    /// Whether the packet is the first one of a set-up.
+    /// Returns true if the packet is the first SYN of a connection.
     pub(super) const fn opens(&self) -> bool {
         self.syn && self.ack.is_none()
     }
@@ -78,17 +78,17 @@ impl Tcp {
 
 #[derive(Clone, Copy, Debug, Hash)]
 pub(super) struct Udp {
-    /// Of the payload's first bytes and its length; none if too little was captured.
+    /// Hash of the payload's first bytes and length; `None` if too little was captured.
     pub(super) identity: Option<u64>,
-    /// Version in a long header of QUIC (RFC 8999 5.1), if it looks like one.
+    /// Version in a long header of QUIC (RFC 8999 5.1); `None` if the packet does not look like one.
     pub(super) version: Option<u32>,
-    /// The spin bit of a short header (RFC 9000 17.4), if it looks like one.
+    /// Spin bit of a short header (RFC 9000 17.4); `None` if the packet does not look like one.
     pub(super) spin: Option<bool>,
 }
 
 impl Segment {
-    /// Return what tells the packet from others on every interface that it passes, whatever routers and offloads change;
-    /// none if too little of it was captured.
+    /// Returns the packet's identity, which is equal on every interface in spite of routers and offloads. Returns
+    /// `None` if too little was captured.
     pub(super) fn identity(&self) -> Option<u64> {
         let Self { from, to, size_bytes, identification, kind, .. } = *self;
         if let Kind::Udp(Udp { identity: None, .. }) = kind {
@@ -99,21 +99,21 @@ impl Segment {
         Some(hasher.finish())
     }
 
-    /// Return the first connection between the packet's ends.
+    /// Returns the first connection between the packet's endpoints.
     pub(super) fn connection(&self) -> Connection {
         let is_tcp = matches!(self.kind, Kind::Tcp(_));
         let ends = if self.from <= self.to { [self.from, self.to] } else { [self.to, self.from] };
         Connection { ends, is_tcp, opened: None }
     }
 
-    /// Whether it goes from the lesser end to the greater.
+    /// Returns true if the packet goes from the lesser endpoint to the greater one.
     pub(super) fn is_forward(&self) -> bool {
         self.from <= self.to
     }
 }
 
-/// Decodes a frame of which `data` was captured, and the tunnels that it came through; none if it is no TCP or UDP over IP, or
-/// too little was captured.
+/// Decodes a frame from its captured bytes `data`, and the tunnels around its packet. Returns `None` if the frame is no
+/// TCP or UDP over IP, or too little was captured.
 pub(super) fn decode(
     link: Link,
     time_ns: u64,
@@ -168,7 +168,7 @@ pub(super) fn decode(
     let offset = |slice: &[u8]| (slice.as_ptr() as usize).checked_sub(data.as_ptr() as usize);
     let before_ip = u32::try_from(offset(header)?).ok()?;
     let before_transport = u32::try_from(offset(payload.payload)?).ok()? - before_ip;
-    // Offloads hand over segments before their length is known (0), or longer than it can say.
+    // Offloads pass on segments before their length is known (0), or longer than the field allows.
     let size_bytes = if stated_bytes == 0 { original_bytes.checked_sub(before_ip)? } else { stated_bytes };
     let transport_bytes = size_bytes.checked_sub(before_transport)?;
     let port = |at: usize| Some(u16::from_be_bytes(payload.payload.get(at..at + 2)?.try_into().ok()?));
@@ -185,7 +185,7 @@ pub(super) fn decode(
     Some((Segment { time_ns, from, to, size_bytes, payload_bytes, ce, identification, hops, kind }, tunnels))
 }
 
-/// Returns the record of a segment that no delay is known of.
+/// Returns the record of a segment with an unknown delay.
 pub(super) fn plain(
     time_ns: u64,
     flow: u32,
@@ -197,7 +197,7 @@ pub(super) fn plain(
     Record { time_ns, flow, event, seq, size_bytes: segment.size_bytes, data_bytes, one_way_delay_ns: 0 }
 }
 
-/// Whether a frame holds a fragment of an IP packet.
+/// Returns true if a frame holds a fragment of an IP packet.
 pub(super) fn is_fragment(link: Link, data: &[u8]) -> bool {
     let packet = innermost(link, data).and_then(|(inner, _)| LaxSlicedPacket::from_ip(inner).ok());
     packet.is_some_and(|packet| {
@@ -205,7 +205,7 @@ pub(super) fn is_fragment(link: Link, data: &[u8]) -> bool {
     })
 }
 
-/// The interface that a cooked frame passed, as far as its header tells: Linux's number of it, or else which way it went.
+/// Returns the interface of a cooked frame by its header: Linux's interface number, or else the frame's direction.
 pub(super) fn cooked_interface(link: Link, data: &[u8]) -> Option<u32> {
     match link {
         Link::Sll2 => Some(u32::from_be_bytes(data.get(4..8)?.try_into().ok()?)),
@@ -221,7 +221,7 @@ pub(super) fn cooked_interface(link: Link, data: &[u8]) -> Option<u32> {
     }
 }
 
-/// A TCP header whose options may be cut off, and its length.
+/// Decodes a TCP header, whose options may be truncated. Returns its length and content.
 fn tcp(bytes: &[u8]) -> Option<(u32, Kind)> {
     let word = |at: usize| Some(u32::from_be_bytes(bytes.get(at..at + 4)?.try_into().ok()?));
     let flags = *bytes.get(13)?;

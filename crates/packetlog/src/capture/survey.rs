@@ -1,4 +1,4 @@
-//! What is in a capture, before it is imported: its connections, which way their data goes, and which end captured them.
+//! Survey of a capture before its import: its connections, their data direction, and the end that captured them.
 
 use super::frames::{Captured, Frames};
 use super::segment::{Connection, Kind, Segment};
@@ -6,46 +6,47 @@ use crate::{Error, Interrupts};
 use std::collections::{BTreeMap, VecDeque};
 use std::path::Path;
 
-/// Most connections that are told apart.
+/// Maximum number of distinguished connections.
 const MOST_CONNECTIONS: usize = 1 << 18;
-/// Most connections that become flows of a run.
+/// Maximum number of connections that become flows.
 const MOST_FLOWS: usize = 64;
-/// A connection with less than this part of the largest one's payload is no flow: what controls another, mostly.
+/// Minimum payload of a flow, as a fraction of the largest connection's payload. Smaller connections mostly control
+/// others.
 const LEAST_PART: f64 = 0.01;
-/// Values of timestamps that are remembered until they are echoed, and packets until they are acknowledged.
+/// Maximum number of remembered timestamps without echo, and of packets without acknowledgment.
 const REMEMBERED: usize = 256;
-/// Fewer changes of a spin bit tell nothing.
+/// Minimum number of spin bit changes for a round-trip time.
 const LEAST_EDGES: u64 = 4;
-/// Packets of each connection and direction whose times are kept to compare clocks.
+/// Maximum number of packets per connection and direction whose times are kept to compare clocks.
 const COMPARED: usize = 20_000;
 
-/// A connection as it was captured. Of two values the first is of the direction from the lesser end.
+/// Observations of a connection. The first of two values is of the direction from the lesser endpoint.
 #[derive(Debug, Default)]
 pub(super) struct Surveyed {
     pub(super) payload_bytes: [u64; 2],
     pub(super) first_ns: u64,
     pub(super) last_ns: u64,
-    /// The largest segment that its sender announced to take.
+    /// Announced MSS of each sender, bytes.
     pub(super) mss: [Option<u16>; 2],
-    /// The largest payload of a packet.
+    /// Largest payload of a packet, bytes.
     pub(super) largest_bytes: u32,
-    /// Smallest time from a packet of this direction to a packet of the other one that answers it.
+    /// Minimum time from a packet of this direction to its answer in the other direction, ns.
     pub(super) turn_ns: [Option<u64>; 2],
     pub(super) quic_version: Option<u32>,
     spin: [Spin; 2],
-    /// Length of the options of segments that carry payload.
+    /// Length of the options of segments with payload, bytes.
     pub(super) option_bytes: u32,
-    /// Whether the set-up of the connection is there.
+    /// True if the capture contains the connection's SYN.
     pub(super) has_start: bool,
     open: [VecDeque<(u32, u64)>; 2],
     unacked: [Unacked; 2],
-    /// When a datagram that opened an exchange came, until it is answered.
+    /// Arrival of a datagram that opened an exchange, until the answer, ns.
     waiting: [Option<u64>; 2],
-    /// When packets that both ends see unchanged passed, by what tells them apart.
+    /// Times of packets that both ends see unchanged, ns, by identity.
     pub(super) passed: [BTreeMap<(u32, u32, u64), u64>; 2],
 }
 
-/// The spin bit of one direction (RFC 9000 17.4): it changes once per round trip.
+/// Spin bit of one direction (RFC 9000 17.4). It changes once per round trip.
 #[derive(Debug, Default)]
 struct Spin {
     last: Option<bool>,
@@ -70,22 +71,23 @@ impl Spin {
         }
     }
 
-    /// Those who do not spin leave the bit alone or toss a coin for each packet.
+    /// Returns the round-trip time, ns. Endpoints without spin leave the bit constant or set it randomly for each
+    /// packet.
     fn rtt_ns(&self) -> Option<u64> {
         self.least_ns.filter(|_| self.edges >= LEAST_EDGES && self.packets >= 4 * self.edges)
     }
 }
 
-/// What TCP sent in one direction, and when, as long as it waits for its acknowledgement.
+/// Sent TCP packets of one direction with their times, until their acknowledgment.
 #[derive(Debug, Default)]
 struct Unacked {
-    /// Ends of packets in the sequence.
+    /// Ends of packets in the sequence, with times.
     ends: VecDeque<(u32, u64)>,
     highest: Option<u32>,
 }
 
 impl Unacked {
-    /// Takes in a packet. One that was sent again tells no time, nor does what was under way with it (RFC 6298 3).
+    /// Adds a packet. A retransmission gives no time, nor do the packets in flight with it (RFC 6298 3).
     fn sent(&mut self, at_ns: u64, begin: u32, end: u32) {
         if self.highest.is_some_and(|highest| is_behind(begin, highest)) {
             self.ends.clear();
@@ -95,7 +97,7 @@ impl Unacked {
         self.highest = Some(self.highest.filter(|&highest| is_behind(end, highest)).unwrap_or(end));
     }
 
-    /// When the latest packet was sent that `ack` covers and no acknowledgement before.
+    /// Returns the time of the latest packet that `ack` acknowledges first.
     fn acknowledged(&mut self, ack: u32) -> Option<u64> {
         let mut latest = None;
         while let Some((_, at_ns)) = self.ends.pop_front_if(|&mut (end, _)| !is_behind(ack, end)) {
@@ -105,23 +107,23 @@ impl Unacked {
     }
 }
 
-/// Whether a sequence number comes before another one.
+/// Returns true if a sequence number comes before another one.
 fn is_behind(number: u32, other: u32) -> bool {
     (number.wrapping_sub(other) as i32) < 0
 }
 
-/// What a file holds.
+/// Contents of a capture file.
 #[derive(Debug, Default)]
 pub(super) struct Survey {
     pub(super) connections: BTreeMap<Connection, Surveyed>,
     pub(super) captured: Captured,
 }
 
-/// A connection whose data is to be imported.
+/// Connection whose data is to be imported.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Chosen {
     pub(super) connection: Connection,
-    /// Whether the data goes from the lesser end to the greater.
+    /// True if the data goes from the lesser endpoint to the greater one.
     pub(super) is_forward: bool,
 }
 
@@ -132,8 +134,10 @@ impl Chosen {
 }
 
 impl Survey {
+    /// Surveys a file.
+    ///
     /// # Errors
-    /// The file cannot be read, is no capture, or holds nothing that could be imported.
+    /// Returns an error if the file cannot be read, is no capture, or has nothing to import.
     pub(super) fn of(path: &Path, compares: bool, interrupts: &Interrupts) -> Result<Self, Error> {
         let mut survey = Self::read(path, false, compares, interrupts)?;
         if survey.captured.unordered > 0 {
@@ -151,7 +155,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Open the same file again; its packets come in the order of time.
+    /// Opens the file again. Its packets come in time order.
     pub(super) fn open(&self, path: &Path, interrupts: &Interrupts) -> Result<Frames, Error> {
         let Captured { unordered, copies, .. } = self.captured;
         Frames::open(path, unordered > 0, copies > 0, interrupts)
@@ -177,7 +181,7 @@ impl Survey {
         Ok(survey)
     }
 
-    /// The connections that become flows, in the order in which they begin, and how many do not.
+    /// Returns the connections that become flows, in order of their beginning, and the number of other connections.
     pub(super) fn choose(&self) -> (Vec<Chosen>, usize) {
         let payload = |found: &Surveyed| found.payload_bytes[0].max(found.payload_bytes[1]);
         let largest = self.connections.values().map(payload).max().unwrap_or(0);
@@ -257,12 +261,12 @@ impl Surveyed {
         }
     }
 
-    /// The smallest round-trip time that the spin bits of packets in this direction tell, ns.
+    /// Returns the minimum round-trip time by the spin bits of packets in this direction, ns.
     pub(super) fn spin_rtt_ns(&self, direction: usize) -> Option<u64> {
         self.spin[direction].rtt_ns().filter(|_| self.quic_version.is_some())
     }
 
-    /// A packet that opens an exchange waits for the next one the other way, which does the same.
+    /// Handles a packet that may open an exchange. The packet answers a waiting packet of the other direction.
     fn answer(&mut self, direction: usize, at: u64, opens: bool) {
         if let Some(sent_ns) = self.waiting[1 - direction].take() {
             self.turn(1 - direction, sent_ns, at);
@@ -277,8 +281,8 @@ impl Surveyed {
         self.turn_ns[direction] = Some(self.turn_ns[direction].map_or(taken, |least| least.min(taken)));
     }
 
-    /// Whether the end that sends `direction` captured it, which sees answers after a round trip and gives its own at
-    /// once; none where nothing tells.
+    /// Returns true if the sender of `direction` made the capture. The sender gets answers after a round trip and gives
+    /// its own at once. Returns `None` if unknown.
     pub(super) fn is_sender(&self, direction: usize) -> Option<bool> {
         let (there, back) = (self.turn_ns[direction]?, self.turn_ns[1 - direction]?);
         Some(there >= back)
@@ -289,7 +293,7 @@ fn stamps((value, echo): (u32, u32)) -> u64 {
     (u64::from(value) << 32) | u64::from(echo)
 }
 
-/// Versions 1 and 2 and those of drafts (RFC 9000 15, RFC 9369 3.1).
+/// Returns true for versions 1 and 2 and the versions of drafts (RFC 9000 15, RFC 9369 3.1).
 fn is_quic(version: u32) -> bool {
     matches!(version, 1 | 0x6b33_43cf) || version >> 8 == 0x00ff_0000
 }

@@ -1,20 +1,20 @@
-//! A connection that both ends captured: packets found again, and how long each took.
+//! Matching of packets in the captures of both ends of a connection, with their delays.
 
 use super::one_end::{Arrived, MOST_REMEMBERED, Sent, Unwrap, split};
 use super::segment::{Kind, Segment, Tcp};
 use record::{Event, Record};
 use std::collections::{BTreeMap, VecDeque};
 
-/// Longest time that a packet may be under way, ns: what is older is lost.
+/// Maximum time in flight, ns. Older packets are lost.
 const LONGEST_NS: u64 = 10_000_000_000;
 
-/// Packets that were sent since then, as a multiple of those of them that are remembered.
+/// Maximum number of transmissions since a remembered packet, as a multiple of the remembered packets.
 const PASSED: usize = 8;
 
-/// Most copies of a packet among which the one that arrived is looked for.
+/// Maximum number of copies of a packet that are compared with an arrival.
 const MOST_COPIES: usize = 1024;
 
-/// What tells a packet from others that both ends see unchanged.
+/// Identity of a packet that both ends see unchanged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Identity {
     Datagram(u64),
@@ -44,12 +44,12 @@ impl Identity {
     }
 }
 
-/// Packets that passed the first end of a direction and not the second.
+/// Packets that passed the first end of a direction but not the second.
 #[derive(Debug)]
 struct UnderWay<K> {
     by_key: BTreeMap<K, VecDeque<Sent>>,
     order: VecDeque<(u64, K)>,
-    /// How many there are, and may be.
+    /// Number of packets, and its maximum.
     count: usize,
     most: usize,
 }
@@ -93,35 +93,35 @@ impl<K: Copy + Ord> UnderWay<K> {
     }
 }
 
-/// Most pieces of a segment that are looked for: 512 KiB (BIG TCP) of 536 bytes (RFC 9293 3.7.1) are 979.
+/// Maximum pieces of a segment. A segment of 512 KiB (BIG TCP) in packets of 536 bytes (RFC 9293 3.7.1) has 979.
 const MOST_COVERED: usize = 1024;
 
-/// One flow between two captures.
+/// Flow between two captures.
 #[derive(Debug)]
 pub(super) struct Matcher {
     flow: u32,
     full: Option<u32>,
     sequence: [Unwrap; 2],
     arrived: Arrived,
-    /// Payload of TCP by where it begins: offloads make segments of other lengths at either end.
+    /// TCP payload by its beginning. Offloads make segments of other lengths at either end.
     pieces: UnderWay<u64>,
-    /// Everything else of the data direction, and all of the other one.
+    /// Other packets of the data direction, and all packets of the other direction.
     whole: [UnderWay<Identity>; 2],
     numbers: [u64; 2],
     highest: u64,
     pub(super) retransmissions: u64,
-    /// Packets of data that were found at the other end.
+    /// Number of data packets matched at the other end.
     pub(super) arrivals: u64,
-    /// Packets that arrived and were not found among those sent, and packets that cannot be told apart.
+    /// Number of packets that arrived without a matching transmission, or that have no identity.
     pub(super) unmatched: u64,
 }
 
-/// The events of a packet in the direction of the data, and in the other one.
+/// Events of sending and delivery in the data direction and the other direction.
 const SENT: [Event; 2] = [Event::Send, Event::AckSend];
 const DELIVERED: [Event; 2] = [Event::Deliver, Event::AckDeliver];
 
 impl Matcher {
-    /// One of so many flows.
+    /// Creates the matcher of one of `flows` flows.
     pub(super) fn new(flow: u32, full: Option<u32>, flows: usize) -> Self {
         let most = MOST_REMEMBERED / flows.max(1);
         Self {
@@ -139,7 +139,7 @@ impl Matcher {
         }
     }
 
-    /// A packet at the end that sends it; `way` is 0 in the direction of the data.
+    /// Handles a packet at its sender. `way` is 0 in the data direction.
     pub(super) fn sent(&mut self, way: usize, at_ns: u64, segment: &Segment, tell: &mut impl FnMut(Record)) {
         if way == 0
             && let Kind::Tcp(tcp) = segment.kind
@@ -180,7 +180,7 @@ impl Matcher {
         }
     }
 
-    /// A packet at the end that receives it.
+    /// Handles a packet at its receiver.
     pub(super) fn received(
         &mut self,
         way: usize,
@@ -241,17 +241,17 @@ impl Matcher {
         tell(Record { data_bytes: new_bytes, one_way_delay_ns, ..delivered });
     }
 
-    /// Payload that the receiver acknowledged and its capture does not have, bytes.
+    /// Returns the payload that the receiver acknowledged but its capture lacks, bytes.
     pub(super) fn missing_bytes(&self) -> u64 {
         self.arrived.missing_bytes()
     }
 
-    /// Payload of a full segment, where segments of this direction are split.
+    /// Returns the payload of a full segment if segments of this direction are split.
     pub(super) fn full(&self, way: usize) -> Option<u32> {
         self.full.filter(|_| way == 0)
     }
 
-    /// Number of the flow.
+    /// Returns the number of the flow.
     pub(super) fn flow(&self) -> u32 {
         self.flow
     }
@@ -300,7 +300,7 @@ mod tests {
             assert!(way.count <= MOST);
             assert_eq!(way.count, way.by_key.values().map(VecDeque::len).sum::<usize>());
         }
-        // The newest are there, and the oldest are not.
+        // The newest packets are kept, and the oldest are forgotten.
         assert_eq!(way.take(&99, |_| true).map(|sent| sent.number), Some(999));
         assert!(way.take(&90, |_| true).is_none());
         for number in 1_000..2_000 {

@@ -2,12 +2,12 @@
 
 use record::Event;
 
-/// The direction that a log is of.
+/// Direction of a log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Direction {
     /// Data packets ("datalink" logs).
     Data,
-    /// The return direction ("acklink" logs).
+    /// ACK direction ("acklink" logs).
     Ack,
 }
 

@@ -1,9 +1,9 @@
-//! Whether a last line without a newline is whole, or what is left of a longer one.
+//! Check of a last line without a newline, which may be complete or truncated.
 
 use super::direction::Direction;
 use record::Record;
 
-/// What the lines of a log were like so far.
+/// Formats of a log's lines so far.
 #[derive(Default)]
 pub(super) struct Lines {
     tagged: bool,
@@ -31,8 +31,8 @@ impl Lines {
         }
     }
 
-    /// Whether a line, with `text` and meaning `record`, has as many fields as others of its kind had, and a last one
-    /// that is not cut short, as far as that can be told.
+    /// Returns true if the line `text` with content `record` seems complete. It must have the number of fields of
+    /// earlier lines of its kind, and its last field must not seem truncated.
     pub(super) fn has_like(&self, record: &Record, text: &[u8], direction: Direction) -> bool {
         if record.event == direction.opportunity() {
             return self.opportunity_bytes == Some(record.size_bytes);
@@ -45,7 +45,7 @@ impl Lines {
             return false;
         }
         if record.event == direction.deliver() {
-            // a delay is whole if it has all the decimals that Pantheon writes
+            // A complete delay has all the decimals that Pantheon writes.
             return text.len() > 4 && text[text.len() - 4] == b'.';
         }
         let (word, bit) = bit(record.size_bytes);

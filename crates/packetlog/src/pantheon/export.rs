@@ -1,5 +1,5 @@
-//! Writing logs that Pantheon's and mahimahi's own tools read
-//! (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`; ravinet/mahimahi@ae477d4, `scripts/mm-delay-graph`).
+//! Export of logs for the tools of Pantheon and mahimahi (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`;
+//! ravinet/mahimahi@ae477d4, `scripts/mm-delay-graph`).
 
 use super::direction::Direction;
 use crate::pending::Pending;
@@ -12,7 +12,7 @@ use std::path::Path;
 /// Write buffer, bytes.
 const BUFFER_BYTES: usize = 64 * 1024;
 
-/// A text log in the making; appears under its name only when it is complete.
+/// Unfinished text log. The file gets its name only when it is complete.
 struct TextLog {
     pending: Pending,
     out: BufWriter<File>,
@@ -40,7 +40,7 @@ impl TextLog {
         Ok(())
     }
 
-    /// Writes the line that was put together, and a newline.
+    /// Writes the current line and a newline.
     fn end_line(&mut self) -> Result<(), Error> {
         self.line.push(b'\n');
         self.out.write_all(&self.line).map_err(|e| Error::io(self.pending.path(), "write", e))?;
@@ -59,15 +59,15 @@ impl TextLog {
 
 /// Writes one direction of a run as a merged tunnel log (datalink or acklink log).
 ///
-/// Times are rounded to us. Flow 0 is written without a flow number. Events that the grammar does not know (drops, marks,
-/// queue events) and records of the other direction are left out.
+/// Times are rounded to microseconds. Flow 0 is written without a flow number. Events unknown to the grammar (drops,
+/// marks, queue events) and records of the other direction are left out.
 pub struct MergedExport {
     log: TextLog,
     direction: Direction,
 }
 
 impl MergedExport {
-    /// Starts a log called `path`; `init_us` is the time of the run's zero, us since 1970.
+    /// Creates a log with the name `path`. `init_us` is the time of the run's zero, us since 1970.
     pub fn create(path: impl AsRef<Path>, direction: Direction, init_us: u64) -> Result<Self, Error> {
         let mut log = TextLog::create(path.as_ref())?;
         log.line.extend_from_slice(b"# init timestamp: ");
@@ -76,7 +76,7 @@ impl MergedExport {
         Ok(Self { log, direction })
     }
 
-    /// Adds one record. Records must come in time order, but for a clock that steps back.
+    /// Adds one record. Records must come in time order, except for steps of a clock.
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
         self.log.check_order(record)?;
         let Some(sign) = sign_of(record, self.direction).filter(|&sign| sign != b'd') else { return Ok(()) };
@@ -103,8 +103,8 @@ impl MergedExport {
 
 /// Writes one direction of a run as a log of mahimahi's mm-link, for mahimahi's graphs.
 ///
-/// Times are whole ms, rounded down as mahimahi's clock is; a delay is the difference of both times so rounded. Sizes
-/// are written as recorded (mahimahi itself logs 4 bytes more than the IP datagram). Flows are not told apart; marks
+/// Times are rounded down to milliseconds, as mahimahi's clock is. A delay is the difference of two rounded times.
+/// Sizes are written as recorded (mahimahi logs 4 bytes more than the IP datagram). Flows are not distinguished. Marks
 /// and queue events are left out.
 pub struct MmLinkExport {
     log: TextLog,
@@ -112,14 +112,14 @@ pub struct MmLinkExport {
 }
 
 impl MmLinkExport {
-    /// Starts a log called `path`; `init_ms` is the time of the run's zero, ms since 1970.
+    /// Creates a log with the name `path`. `init_ms` is the time of the run's zero, ms since 1970.
     pub fn create(path: impl AsRef<Path>, direction: Direction, init_ms: u64) -> Result<Self, Error> {
         let mut log = TextLog::create(path.as_ref())?;
         let side = match direction {
             Direction::Data => "Uplink",
             Direction::Ack => "Downlink",
         };
-        // mahimahi's graphs count time from the base timestamp: here the run's zero.
+        // mahimahi's graphs count time from the base timestamp, which is the run's zero here.
         let header = [
             format!("# mahimahi mm-link ({side}) [written by dumbbell]"),
             format!("# init timestamp: {init_ms}"),
@@ -132,7 +132,7 @@ impl MmLinkExport {
         Ok(Self { log, direction })
     }
 
-    /// Adds one record. Records must come in time order, but for a clock that steps back.
+    /// Adds one record. Records must come in time order, except for steps of a clock.
     pub fn write(&mut self, record: &Record) -> Result<(), Error> {
         self.log.check_order(record)?;
         let Some(sign) = sign_of(record, self.direction) else { return Ok(()) };
@@ -148,7 +148,7 @@ impl MmLinkExport {
             let entered_ns = i128::from(record.time_ns) - i128::from(record.one_way_delay_ns);
             let delay_ms = i128::from(time_ms) - entered_ns.div_euclid(1_000_000);
             line.push(b' ');
-            // A packet cannot leave a link before it enters; clocks that disagree can make it seem so.
+            // A packet cannot leave a link before it enters. Disagreeing clocks can give such times.
             push_number(line, u64::try_from(delay_ms).unwrap_or(0));
         }
         self.log.end_line()
@@ -160,7 +160,7 @@ impl MmLinkExport {
     }
 }
 
-/// The event's sign in the logs; `None` if they do not show it.
+/// Returns the event's sign in the logs; `None` if the logs do not contain the event.
 fn sign_of(record: &Record, direction: Direction) -> Option<u8> {
     let signs = [
         (direction.send(), b'+'),
@@ -189,7 +189,7 @@ fn push_number(line: &mut Vec<u8>, mut value: u64) {
     line.extend_from_slice(&digits[first..]);
 }
 
-/// Milliseconds with three decimals.
+/// Appends milliseconds with three decimals.
 fn push_ms(line: &mut Vec<u8>, us: u64) {
     push_number(line, us / 1000);
     let rest = us % 1000;

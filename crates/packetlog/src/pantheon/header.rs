@@ -1,4 +1,4 @@
-//! Headers of logs, and the times in them.
+//! Headers of logs with their times.
 
 use super::lines::{Fields, Lines};
 use super::loose;
@@ -7,7 +7,7 @@ use crate::Error;
 
 pub(super) const TIMESTAMP: &str = "expected a time in ms (whole or up to 3 decimals) after the last ':'";
 
-/// Reads the comment lines at the start of a merged or mm-link log; returns the init timestamp too, us since 1970.
+/// Reads the comment lines at the start of a merged or mm-link log. Also returns the init timestamp, us since 1970.
 pub(super) fn read_header(mut lines: Lines) -> Result<(Lines, Option<u64>), Error> {
     let mut init_us = None;
     if !lines.next_line()? {
@@ -22,7 +22,7 @@ pub(super) fn read_header(mut lines: Lines) -> Result<(Lines, Option<u64>), Erro
     Ok((lines, init_us))
 }
 
-/// The time in a comment line `# init timestamp: TIME_MS`, us; `None` for other comments.
+/// Returns the time in a comment line `# init timestamp: TIME_MS`, us; `None` for other comments.
 fn init_timestamp(lines: &mut Lines) -> Result<Option<u64>, Error> {
     const MARK: &[u8] = b"# init timestamp:";
     let Some(stamp) = lines.text().trim_ascii_start().strip_prefix(MARK) else { return Ok(None) };
@@ -37,7 +37,7 @@ fn init_timestamp(lines: &mut Lines) -> Result<Option<u64>, Error> {
     }
 }
 
-/// Milliseconds with blanks around them, as us.
+/// Parses milliseconds with optional surrounding blanks. Returns microseconds.
 pub(super) fn parse_timestamp(text: &[u8]) -> Option<u64> {
     let text = text.trim_ascii();
     let mut fields = Fields::new(text);

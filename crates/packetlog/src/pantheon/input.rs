@@ -1,10 +1,10 @@
-//! Text logs to read.
+//! Text logs as input.
 
 use crate::{Error, Interrupts, compressed};
 use std::io::Read;
 use std::path::Path;
 
-/// A text log to read: its name for messages, and its bytes.
+/// Text log as input: its name for messages, and its bytes.
 pub struct Input {
     pub(super) name: String,
     pub(super) reader: Box<dyn Read + Send>,
@@ -13,14 +13,14 @@ pub struct Input {
 }
 
 impl Input {
-    /// A log in a file, which may be compressed with gzip, bzip2, xz or Zstandard; read strictly. One that becomes more
-    /// than 200 times as long, and more than 256 MiB, or more than 8 GiB, is refused as it is read.
+    /// Opens a log file, plain or compressed with gzip, bzip2, xz or Zstandard, for strict reading. Reading fails above
+    /// 8 GiB, or above 256 MiB if the log is more than 200 times as long as the file.
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Ok(Self::of(path.display().to_string(), compressed::open(path)?))
     }
 
-    /// A log from anywhere. It is read in large blocks, so it needs no buffer of its own.
+    /// Creates an input from any reader. Reads are large, so the reader needs no buffer.
     pub fn new(name: impl Into<String>, reader: impl Read + Send + 'static) -> Self {
         Self::of(name.into(), Box::new(reader))
     }
@@ -29,17 +29,17 @@ impl Input {
         Self { name, reader, strict: true, interrupts: Interrupts::none() }
     }
 
-    /// The same, read leniently.
+    /// Returns the input for lenient reading.
     pub fn leniently(self) -> Self {
         Self { strict: false, ..self }
     }
 
-    /// The same; reading it ends when somebody wants that.
+    /// Returns the input with `interrupts`, which end its reading.
     pub fn until(self, interrupts: &Interrupts) -> Self {
         Self { interrupts: interrupts.clone(), ..self }
     }
 
-    /// Its first bytes, at most `most`.
+    /// Returns the first bytes, at most `most`.
     pub fn head(self, most: u64) -> Result<Vec<u8>, Error> {
         let path = Path::new(&self.name);
         let mut bytes = Vec::new();
@@ -47,7 +47,7 @@ impl Input {
         Ok(bytes)
     }
 
-    /// All of it; refused if that is more than `most` bytes.
+    /// Returns all bytes; an error above `most` bytes.
     pub fn bytes(self, most: u64) -> Result<Vec<u8>, Error> {
         let path = Path::new(&self.name);
         let mut bytes = Vec::new();

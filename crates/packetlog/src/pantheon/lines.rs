@@ -1,4 +1,4 @@
-//! Lines of a text log from a large buffer, and the fields in them, without an allocation per line.
+//! Lines of a text log in a large buffer, and their fields, without an allocation per line.
 
 use super::input::Input;
 use super::oddities::{Kind, Oddities, Oddity};
@@ -8,16 +8,16 @@ use std::borrow::Cow;
 use std::io::Read;
 use std::path::Path;
 
-/// Read buffer, bytes; also the longest line.
+/// Read buffer and maximum length of a line, bytes.
 const BUFFER_BYTES: usize = 256 * 1024;
 
-/// Bytes of a log that are read in the time of a step of work: the shortest lines that there are.
+/// Number of bytes of a log per work step: the length of the shortest lines.
 const BYTES_PER_STEP: usize = 8;
 
-/// Largest time or delay, ms: the year 2096 for times since 1970, and sums of four still fit into 64 bits as ns.
+/// Maximum time or delay, ms: the year 2096 for times since 1970. Sums of four such times fit into 64 bits as ns.
 pub(super) const MAX_MS: u64 = 4_000_000_000_000;
 
-/// A byte order mark, which some editors put before a text.
+/// Byte order mark, which some editors write before a text.
 const MARK: &[u8] = b"\xef\xbb\xbf";
 
 const TOO_LONG: &str = "expected a time of at most 1000000 s after the log's zero";
@@ -25,7 +25,7 @@ const FAR_BACK: &str = "expected a time at most 1 s before that of a line above"
 pub(super) const BACKWARDS: &str = "expected a time not before that of the line above";
 pub(super) const CUT_OFF: &str = "the log is cut off: its last line has no newline";
 
-/// The lines of one log. The bytes from [`Lines::next_line`] on always contain a newline, so parsing needs one pass.
+/// Lines of one log. After [`Lines::next_line`], the bytes always contain a newline, so parsing needs one pass.
 pub(super) struct Lines {
     input: Input,
     buffer: Vec<u8>,
@@ -35,12 +35,12 @@ pub(super) struct Lines {
     complete: usize,
     /// End of the bytes read so far.
     filled: usize,
-    /// Lines consumed.
+    /// Number of consumed lines.
     number: u64,
-    /// The latest time so far by the log's own zero, ns.
+    /// Latest time so far by the log's own zero, ns.
     latest_ns: i64,
     oddities: Oddities,
-    /// Whether a last line may lack its newline.
+    /// True if the last line may lack its newline.
     may_be_unterminated: bool,
     unterminated: bool,
 }
@@ -61,34 +61,34 @@ impl Lines {
         }
     }
 
-    /// Takes a last line without a newline; whether it is whole, the caller has to find out.
+    /// Allows a last line without a newline. The caller must check that the line is complete.
     pub(super) fn take_unterminated(&mut self) {
         self.may_be_unterminated = !self.is_strict();
     }
 
-    /// Whether only what Pantheon writes is taken.
+    /// Returns true if only lines as Pantheon writes them are allowed.
     pub(super) fn is_strict(&self) -> bool {
         self.input.strict
     }
 
-    /// Whether the next line is a last one without a newline.
+    /// Returns true if the next line is a last line without a newline.
     #[inline]
     pub(super) fn at_unterminated(&self) -> bool {
         self.unterminated && self.next < self.complete
     }
 
-    /// Notes what is unusual about the next line.
+    /// Records an oddity of the next line.
     pub(super) fn note_next(&mut self, kind: Kind) {
         self.oddities.note(kind, self.number + 1, 0);
     }
 
-    /// The latest time so far by the log's own zero, ns.
+    /// Returns the latest time so far by the log's own zero, ns.
     pub(super) fn latest_ns(&self) -> i64 {
         self.latest_ns
     }
 
-    /// Checks how far the next line, of time `at_ns`, steps back, and how far into the run it is; `backwards` is what is said
-    /// where none may step back.
+    /// Checks the time `at_ns` of the next line: its backward step and its distance from zero. `backwards` is the
+    /// message if times must not step back.
     #[inline]
     pub(super) fn check_time(&self, at_ns: i64, backwards: &'static str) -> Result<(), Error> {
         let is_back = at_ns < self.latest_ns;
@@ -103,7 +103,7 @@ impl Lines {
         }
     }
 
-    /// Takes in the time of the line consumed last.
+    /// Updates the latest time with the last consumed line.
     #[inline]
     pub(super) fn pass_time(&mut self, at_ns: i64) {
         if at_ns < self.latest_ns {
@@ -112,7 +112,7 @@ impl Lines {
         self.latest_ns = self.latest_ns.max(at_ns);
     }
 
-    /// Notes what is unusual about the line consumed last.
+    /// Records an oddity of the last consumed line.
     pub(super) fn note(&mut self, kind: Kind, size_ns: u64) {
         self.oddities.note(kind, self.number, size_ns);
     }
@@ -125,61 +125,61 @@ impl Lines {
         &self.input.name
     }
 
-    /// Lines consumed so far.
+    /// Returns the number of consumed lines.
     pub(super) fn number(&self) -> u64 {
         self.number
     }
 
-    /// Makes sure that a complete line is next; false at the end of the log.
+    /// Ensures that a complete line is next. Returns false at the end of the log.
     #[inline]
     pub(super) fn next_line(&mut self) -> Result<bool, Error> {
         if self.next < self.complete { Ok(true) } else { self.refill() }
     }
 
-    /// The bytes from the start of the next line to the end of the last complete one.
+    /// Returns the bytes from the start of the next line to the end of the last complete one.
     #[inline]
     pub(super) fn bytes(&self) -> &[u8] {
         &self.buffer[self.next..self.complete]
     }
 
-    /// Goes on behind the next line, which is `length` bytes long with its newline.
+    /// Skips the next line, which has `length` bytes with its newline.
     #[inline]
     pub(super) fn consume(&mut self, length: usize) {
         self.next += length;
         self.number += 1;
     }
 
-    /// The next line without its newline.
+    /// Returns the next line without its newline.
     pub(super) fn text(&self) -> &[u8] {
         let bytes = self.bytes();
         &bytes[..bytes.iter().position(|&byte| byte == b'\n').unwrap_or(bytes.len())]
     }
 
-    /// Whether the next line is a comment.
+    /// Returns true if the next line is a comment.
     #[inline]
     pub(super) fn at_comment(&self) -> bool {
         self.bytes()[0] == b'#'
             || (!self.is_strict() && self.bytes()[0] == b' ' && self.text().trim_ascii().starts_with(b"#"))
     }
 
-    /// Goes on behind the next line, however long it is.
+    /// Skips the next line of any length.
     pub(super) fn skip(&mut self) {
         self.consume(self.text().len() + 1);
     }
 
-    /// The next line breaks the grammar.
+    /// Returns an error for the next line, which breaks the grammar.
     #[cold]
     pub(super) fn malformed(&self, problem: impl Into<Cow<'static, str>>) -> Error {
         Error::line(self.name(), self.number + 1, self.text(), problem)
     }
 
-    /// The log is unusable, as the line consumed last shows.
+    /// Returns an error for an unusable log, with the number of the last consumed line.
     #[cold]
     pub(super) fn unusable_here(&self, problem: impl Into<Cow<'static, str>>) -> Error {
         Error::Log { log: self.name().to_owned(), line: Some(self.number), problem: problem.into() }
     }
 
-    /// The log as a whole is unusable.
+    /// Returns an error for a log that is unusable as a whole.
     #[cold]
     pub(super) fn unusable(&self, problem: impl Into<Cow<'static, str>>) -> Error {
         Error::log(self.name(), problem)
@@ -222,7 +222,7 @@ impl Lines {
         }
     }
 
-    /// Goes on behind a byte order mark at the log's start.
+    /// Skips a byte order mark at the log's start.
     fn pass_mark(&mut self) {
         if self.number == 0 && !self.is_strict() && self.bytes().starts_with(MARK) {
             self.next += MARK.len();
@@ -244,7 +244,7 @@ impl Lines {
     }
 }
 
-/// A cursor over the fields of a line; the bytes contain a newline, which no method but [`Fields::end`] passes.
+/// Cursor over the fields of a line. The bytes contain a newline, which only [`Fields::end`] passes.
 pub(super) struct Fields<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -261,12 +261,12 @@ impl<'a> Fields<'a> {
         self.bytes.get(self.at).copied().unwrap_or(b'\n')
     }
 
-    /// Whether nothing is left, not even a newline.
+    /// Returns true if nothing is left, not even a newline.
     pub(super) fn all_read(&self) -> bool {
         self.at == self.bytes.len()
     }
 
-    /// One byte, if it is `wanted`.
+    /// Reads one byte if it equals `wanted`.
     #[inline]
     pub(super) fn byte(&mut self, wanted: u8) -> bool {
         let found = self.peek() == wanted;
@@ -274,7 +274,7 @@ impl<'a> Fields<'a> {
         found
     }
 
-    /// One or more blanks.
+    /// Reads one or more blanks.
     #[inline]
     pub(super) fn blank(&mut self) -> bool {
         let start = self.at;
@@ -284,7 +284,7 @@ impl<'a> Fields<'a> {
         self.at > start
     }
 
-    /// The end of the line: blanks, a carriage return, and the newline. Returns the line's length.
+    /// Reads the end of the line: blanks, a carriage return, and the newline. Returns the line's length.
     #[inline]
     pub(super) fn end(&mut self) -> Option<usize> {
         if self.peek() != b'\n' {
@@ -294,13 +294,13 @@ impl<'a> Fields<'a> {
         (self.byte(b'\n')).then_some(self.at)
     }
 
-    /// Whether a blank was passed last.
+    /// Returns true if the last byte read is a blank.
     #[inline]
     pub(super) fn after_blank(&self) -> bool {
         self.at > 0 && matches!(self.bytes[self.at - 1], b' ' | b'\t')
     }
 
-    /// A whole number up to `max`, followed by anything that is no digit.
+    /// Reads an integer up to `max`, followed by any byte that is no digit.
     #[inline]
     pub(super) fn number(&mut self, max: u64) -> Option<u64> {
         let (start, mut value) = (self.at, 0u64);
@@ -315,19 +315,19 @@ impl<'a> Fields<'a> {
         (self.at > start && value <= max).then_some(value)
     }
 
-    /// A size in bytes.
+    /// Reads a size in bytes.
     #[inline]
     pub(super) fn size(&mut self) -> Option<u32> {
         self.number(u64::from(u32::MAX)).map(|size| size as u32)
     }
 
-    /// Whole milliseconds.
+    /// Reads whole milliseconds.
     #[inline]
     pub(super) fn ms(&mut self) -> Option<u64> {
         self.number(MAX_MS)
     }
 
-    /// Milliseconds, whole or with up to three decimals, as us.
+    /// Reads milliseconds with up to three decimals. Returns microseconds.
     #[inline]
     pub(super) fn ms_as_us(&mut self) -> Option<u64> {
         let whole = self.ms()? * 1000;
@@ -347,7 +347,7 @@ impl<'a> Fields<'a> {
         (scale < 1000).then_some(whole + fraction)
     }
 
-    /// As [`Fields::ms_as_us`], with an optional minus sign.
+    /// Reads as [`Fields::ms_as_us`], with an optional minus sign.
     #[inline]
     pub(super) fn signed_ms_as_us(&mut self) -> Option<i64> {
         let negative = self.byte(b'-');
@@ -394,7 +394,7 @@ mod tests {
         ] {
             assert_eq!(ms(text), None, "{text:?}");
         }
-        // The fourth decimal is left over, and no field may follow without a blank.
+        // The fourth decimal remains, and no field may follow without a blank.
         assert_eq!(ms("1.2345"), Some((1_234, 5)));
     }
 

@@ -1,25 +1,25 @@
-//! Lines that Pantheon does not write and its analysis takes: fields between any blanks, numbers as Python's `float` and
-//! `int` read them (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
+//! Lines that Pantheon does not write but its analysis accepts: fields with any blanks between them, numbers as
+//! Python's `float` and `int` parse them (StanfordSNR/pantheon@23e738c, `src/analysis/tunnel_graph.py`).
 
 use super::direction::Direction;
 use super::lines::MAX_MS;
 use super::oddities::Kind;
 use record::Record;
 
-/// Decimals that Pantheon writes, and those that a time in ns has.
+/// Decimals that Pantheon writes, and decimals of a time in ns.
 const WRITTEN_DECIMALS: usize = 3;
 const KEPT_DECIMALS: usize = 6;
 
-/// An event, and what is unusual about its line.
+/// Event and the oddities of its line.
 pub(super) struct LooseLine {
     /// Time, ns; may be negative.
     pub(super) at_ns: i64,
-    /// The event, without its time.
+    /// Event without its time.
     pub(super) record: Record,
     pub(super) odd: Vec<Kind>,
 }
 
-/// Reads a line; `None` if Pantheon's analysis would fail over it.
+/// Parses a line; `None` if Pantheon's analysis would fail on it.
 #[cold]
 pub(super) fn event_line(line: &[u8], direction: Direction) -> Option<LooseLine> {
     let text = std::str::from_utf8(line).ok()?;
@@ -57,13 +57,13 @@ pub(super) fn event_line(line: &[u8], direction: Direction) -> Option<LooseLine>
     Some(LooseLine { at_ns, record, odd })
 }
 
-/// A time since 1970 in ms, as us.
+/// Converts a time since 1970 from ms to us.
 pub(super) fn timestamp(text: &[u8]) -> Option<u64> {
     let ns = ms_as_ns(std::str::from_utf8(text).ok()?.trim(), &mut Vec::new())?;
     u64::try_from(ns).ok().map(|ns| ns / 1_000)
 }
 
-/// Milliseconds as ns, rounded to the nearest.
+/// Converts milliseconds to ns, rounded to the nearest.
 fn ms_as_ns(text: &str, odd: &mut Vec<Kind>) -> Option<i64> {
     let unsigned = text.strip_prefix('-').unwrap_or(text);
     let (whole, decimals) = unsigned.split_once('.').unwrap_or((unsigned, "000"));

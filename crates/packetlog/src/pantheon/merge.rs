@@ -1,16 +1,16 @@
-//! Several logs on one time axis, each in its own order, the earliest next line first.
+//! Merge of several logs on one time axis. Each log keeps its order, and the earliest next line goes first.
 
 use super::oddities::Oddity;
 use super::source::{LONGEST_NS, Source, TOO_FAR};
 use crate::Error;
 use record::{Event, Record};
 
-/// What is done to the records of one of the logs.
+/// Treatment of the records of a log.
 #[derive(Clone, Copy)]
 pub(super) enum Role {
-    /// Passed on as they are.
+    /// Records pass unchanged.
     Plain,
-    /// They are packets of this flow (`merge_tunnel_logs.py multiple`).
+    /// Records become packets of this flow (`merge_tunnel_logs.py multiple`).
     Flow(u32),
 }
 
@@ -39,7 +39,7 @@ impl Part {
     }
 }
 
-/// A merge of logs by time; the earlier log of the list goes first on ties. Times count from the earliest start.
+/// Merge of logs by time. On ties the log that is earlier in the list goes first. Times count from the earliest start.
 pub(super) struct Merge {
     parts: Vec<Part>,
     name: String,

@@ -1,5 +1,5 @@
-//! Merged tunnel logs: what Pantheon's users call "datalink log" and "acklink log"
-//! (StanfordSNR/pantheon@23e738c, `src/experiments/merge_tunnel_logs.py`).
+//! Merged tunnel logs, which Pantheon's users call "datalink log" and "acklink log" (StanfordSNR/pantheon@23e738c,
+//! `src/experiments/merge_tunnel_logs.py`).
 
 #![expect(clippy::inline_always, reason = "measured: `MergedLog::read`")]
 
@@ -14,7 +14,7 @@ use crate::{Error, STEP_BACK_NS};
 use record::Record;
 use std::collections::VecDeque;
 
-/// Most records that are looked at for times before the log's zero.
+/// Maximum number of records that are searched for times before the log's zero.
 const AHEAD_RECORDS: usize = 1 << 20;
 
 const TIME: &str = "expected a time in ms (whole or up to 3 decimals, not negative) at the start";
@@ -26,21 +26,21 @@ const FLOW: &str = "expected the line's end or a flow number (0 to 4294967295) a
 const END: &str = "expected the end of the line";
 const NO_EVENTS: &str = "has a header but no events (the mark of a failed run)";
 
-/// A merged log, read line by line.
+/// Merged log, read line by line.
 pub(super) struct MergedLog {
     lines: Lines,
     direction: Direction,
     init_us: Option<u64>,
-    /// What is added to the log's times, so that none is negative, ns.
+    /// Offset of the log's times that makes all of them nonnegative, ns.
     zero_ns: u64,
     empty: bool,
     seen: ending::Lines,
-    /// Records read before they are asked for.
+    /// Records that were read in advance.
     ahead: VecDeque<(i64, Record)>,
 }
 
 impl MergedLog {
-    /// Reads the header.
+    /// Opens a log and reads the header.
     pub(super) fn open(input: Input, direction: Direction) -> Result<Self, Error> {
         let mut lines = Lines::new(input);
         lines.take_unterminated();
@@ -54,8 +54,8 @@ impl MergedLog {
         Ok(log)
     }
 
-    /// Reads on until no later line can have a negative time, and moves the zero so that none has. (A line is at most a
-    /// step back earlier than the latest one before it.)
+    /// Reads on until no later line can have a negative time. Then moves the zero so that no time is negative. A line
+    /// is at most one backward step earlier than the latest line before it.
     fn find_zero(&mut self) -> Result<(), Error> {
         let mut earliest_ns = 0;
         while self.lines.latest_ns() < STEP_BACK_NS as i64 && self.ahead.len() < AHEAD_RECORDS {
@@ -65,7 +65,7 @@ impl MergedLog {
         }
         self.zero_ns = earliest_ns.unsigned_abs();
         if self.zero_ns > 0 {
-            // whole us, so that the start of the time axis moves by as much
+            // Whole microseconds, since the start of the time axis moves by the same amount.
             self.zero_ns = self.zero_ns.next_multiple_of(1_000);
             let zero_us = self.zero_ns / 1_000;
             if self.init_us.is_some_and(|init_us| init_us < zero_us) {
@@ -76,11 +76,11 @@ impl MergedLog {
         Ok(())
     }
 
-    /// The next event in the order of the lines, with its time by the log's own zero, ns.
+    /// Returns the next event in the order of the lines, with its time by the log's own zero, ns.
     ///
-    /// It is compiled into the loop over the lines (`inline(always)`, here and below), and what is rare returns for
-    /// itself. So the fields of an event stay in registers until the sink gets them. To pass them on through memory made
-    /// an import into a packet log take 1.2 times as long.
+    /// The function is inlined into the loop over the lines (`inline(always)`, here and below), and rare cases return
+    /// early. Thus the fields of an event stay in registers until the sink gets them. Passing them through memory made
+    /// an import 1.2 times as long.
     #[inline(always)]
     fn read(&mut self) -> Result<Option<(i64, Record)>, Error> {
         loop {
@@ -104,7 +104,7 @@ impl MergedLog {
         }
     }
 
-    /// Takes note of the event of the line consumed last.
+    /// Records the event of the last consumed line.
     #[inline]
     fn take_in(&mut self, at_ns: i64, record: &Record) {
         self.lines.pass_time(at_ns);
@@ -112,7 +112,7 @@ impl MergedLog {
         self.empty = false;
     }
 
-    /// A line that Pantheon would not write; `problem` is what is wrong with it.
+    /// Handles a line that Pantheon would not write; `problem` is the message of the strict parser.
     #[cold]
     fn loose(&mut self, problem: &'static str) -> Result<(i64, Record), Error> {
         let found = (!self.lines.is_strict()).then(|| loose::event_line(self.lines.text(), self.direction));
@@ -132,7 +132,7 @@ impl MergedLog {
         Ok((line.at_ns, line.record))
     }
 
-    /// Refuses a last line without a newline if it may be a part of one.
+    /// Refuses a last line without a newline if it may be truncated.
     #[inline]
     fn check_end(&mut self, record: &Record) -> Result<(), Error> {
         if !self.lines.at_unterminated() {
@@ -145,7 +145,7 @@ impl MergedLog {
         Ok(())
     }
 
-    /// Returns an event with its time by the log's zero.
+    /// Returns an event with its time by the moved zero.
     #[inline]
     fn counted_from_zero(&self, (at_ns, mut record): (i64, Record)) -> Result<Record, Error> {
         match u64::try_from(at_ns.saturating_add_unsigned(self.zero_ns)) {
@@ -194,7 +194,7 @@ impl Source for MergedLog {
     }
 }
 
-/// Parses one event line; returns its length too.
+/// Parses one event line. Also returns its length.
 #[inline(always)]
 fn event_line(bytes: &[u8], direction: Direction) -> Result<(Record, usize), &'static str> {
     let mut fields = Fields::new(bytes);
@@ -228,7 +228,7 @@ fn event_line(bytes: &[u8], direction: Direction) -> Result<(Record, usize), &'s
     Ok((Record { time_ns, flow, event, seq: 0, size_bytes, data_bytes: 0, one_way_delay_ns }, length))
 }
 
-/// The flow number, which untagged logs and opportunities do not have, and the length of the line.
+/// Returns the flow number, which untagged logs and opportunities lack, and the length of the line.
 #[inline(always)]
 fn flow_and_end(fields: &mut Fields<'_>, sign: u8) -> Result<(u32, usize), &'static str> {
     let before = match sign {
@@ -238,7 +238,7 @@ fn flow_and_end(fields: &mut Fields<'_>, sign: u8) -> Result<(u32, usize), &'sta
     if let Some(length) = fields.end() {
         return Ok((0, length));
     }
-    // `end` has passed blanks; a digit now starts the flow number, unless it sticks to the field before.
+    // `end` has passed blanks. A digit now starts the flow number, unless no blank separates it from the field before.
     if !fields.after_blank() {
         return Err(before);
     }

@@ -1,5 +1,5 @@
-//! Mahimahi's mm-link logs (ravinet/mahimahi@ae477d4, `src/frontend/link_queue.cc`), alone or as the capacity line of a
-//! merged log.
+//! Logs of mahimahi's mm-link (ravinet/mahimahi@ae477d4, `src/frontend/link_queue.cc`), alone or as the opportunities
+//! of a merged log.
 
 use super::direction::Direction;
 use super::header::read_header;
@@ -10,10 +10,10 @@ use super::source::Source;
 use crate::Error;
 use record::{Event, Record};
 
-/// Bytes that mahimahi counts for the TUN header of each packet; Pantheon takes them off.
+/// Bytes that mahimahi counts for the TUN header of each packet. Pantheon subtracts them.
 const TUN_HEADER_BYTES: u32 = 4;
 
-/// Most packets that one `d` line may drop, and all of them that no `+` line tells of: more than any queue holds.
+/// Maximum packets in one `d` line, and in all `d` lines without a preceding `+` line: more than any queue holds.
 const MAX_DROPPED: u64 = 1_000_000;
 
 const TIME: &str = "expected a time in whole ms at the start";
@@ -28,42 +28,42 @@ const TOO_MANY_DROPS: &str = "expected at least as many bytes as packets after '
 const END: &str = "expected the end of the line";
 const SMALL: &str = "expected an opportunity of at least 4 bytes (the TUN header)";
 
-/// Which of the log's events are wanted.
+/// Wanted events of the log.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Take {
-    /// All of them, with the sizes as logged (IP datagram + 4 bytes).
+    /// All events, with the sizes as logged (IP datagram + 4 bytes).
     All,
-    /// Opportunities only, without the TUN header: what a merged log takes.
+    /// Only opportunities, without the TUN header, for a merged log.
     Opportunities,
 }
 
-/// An mm-link log, read line by line.
+/// Log of mm-link, read line by line.
 pub(super) struct MmLinkLog {
     lines: Lines,
     direction: Direction,
     take: Take,
     init_us: Option<u64>,
-    /// Time of the last line.
+    /// Time of the last line, us.
     at_us: u64,
     empty: bool,
-    /// Drops that the last `d` line left to report: packets, bytes.
+    /// Drops of the last `d` line that are not reported yet: packets, bytes.
     drops: (u32, u32),
-    /// Packets that may still be dropped: those that arrived, and those that were in the queue as the log began.
+    /// Number of packets that may still be dropped: arrived packets and those in the queue at the log's start.
     droppable: u64,
 }
 
-/// One event line.
+/// Event line.
 struct Line {
     time_us: u64,
     event: Event,
-    /// `d` lines: packets; else 1.
+    /// Number of packets in a `d` line; otherwise 1.
     packets: u32,
     bytes: u32,
     delay_us: i64,
 }
 
 impl MmLinkLog {
-    /// Reads the header.
+    /// Opens a log and reads the header.
     pub(super) fn open(input: Input, direction: Direction, take: Take) -> Result<Self, Error> {
         let (lines, init_us) = read_header(Lines::new(input))?;
         Ok(Self {
@@ -100,7 +100,7 @@ impl MmLinkLog {
         }
     }
 
-    /// Counts what arrived and what was dropped: mahimahi drops what it has taken in.
+    /// Counts arrived and dropped packets: mahimahi drops only packets that arrived.
     #[inline]
     fn count(&mut self, line: &Line) -> Result<(), Error> {
         if line.event == self.direction.send() {
@@ -112,7 +112,7 @@ impl MmLinkLog {
         Ok(())
     }
 
-    /// One of the packets of a `d` line; the log tells only their total size, so they get equal shares of it.
+    /// Returns one of the packets of a `d` line. The log contains only their total size, so packets get equal sizes.
     fn dropped(&mut self) -> Record {
         let (packets, bytes) = self.drops;
         let share = bytes.div_ceil(packets);
@@ -181,7 +181,7 @@ impl Source for MmLinkLog {
     }
 }
 
-/// Parses one event line; returns its length too.
+/// Parses one event line. Also returns its length.
 #[inline]
 fn event_line(bytes: &[u8], direction: Direction) -> Result<(Line, usize), &'static str> {
     let mut fields = Fields::new(bytes);

@@ -1,18 +1,18 @@
-//! Logs of Pantheon and mahimahi: importers that stream, and exporters.
+//! Logs of Pantheon and mahimahi: streaming importers, and exporters.
 //!
 //! Import maps `+` to [`Event::Send`], `-` to [`Event::Deliver`] and `#` to [`Event::Opportunity`] (in the ACK
-//! direction to their `Ack` counterparts). Times keep their microseconds exactly: `time_ns` is the logged time
-//! times 1000. Flow numbers are 0 in untagged logs; packet numbers are the tunnel's uids in raw logs and 0 elsewhere;
-//! `data_bytes` is 0, because no such log tells it. Records come in the order of the lines, which is that of time unless a
-//! clock stepped back, and the first record of a direction has the time of the log's first event, from which Pantheon
-//! counts its bins.
+//! direction to their `Ack` counterparts). Times keep their microseconds exactly: `time_ns` is the logged time times
+//! 1000. Flow numbers are 0 in untagged logs. Packet numbers are the tunnel's uids in raw logs and 0 elsewhere.
+//! `data_bytes` is 0, because no such log contains it. Records come in the order of the lines, which is time order
+//! unless a clock stepped back. The first record of a direction has the time of the log's first event, from which
+//! Pantheon counts its bins.
 //!
 //! [`Event::Send`]: record::Event::Send
 //! [`Event::Deliver`]: record::Event::Deliver
 //! [`Event::Opportunity`]: record::Event::Opportunity
 //!
-//! A log is read strictly (only what Pantheon writes) or leniently: then what Pantheon's analysis takes too is taken, and
-//! told as an [`Oddity`].
+//! A log is read strictly or leniently. A strict reader accepts only lines as Pantheon writes them. A lenient reader
+//! accepts all lines that Pantheon's analysis accepts, and reports each [`Oddity`].
 
 mod direction;
 mod ending;
@@ -42,65 +42,65 @@ use raw::RawMerge;
 use record::Record;
 use source::Source;
 
-/// The log of one flow, as a part of [`Log::Multiple`].
+/// Log of one flow in [`Log::Multiple`].
 pub enum FlowLog {
-    /// An untagged merged log.
+    /// Untagged merged log.
     Merged(Input),
-    /// A raw pair, merged on the fly.
+    /// Raw pair, merged while reading.
     Raw(RawPair),
 }
 
-/// One direction of a run, in one of the forms that Pantheon leaves behind.
+/// One direction of a run in one of Pantheon's formats.
 pub enum Log {
-    /// A merged log, with or without flow numbers (`..._datalink_run1.log`).
+    /// Merged log with or without flow numbers (`..._datalink_run1.log`).
     Merged(Input),
-    /// A log of mahimahi's mm-link; sizes as logged (4 bytes more than the IP datagram), flow 0.
+    /// Log of mahimahi's mm-link, flow 0. Sizes are as logged, 4 bytes more than the IP datagram.
     MmLink(Input),
-    /// A raw ingress and egress pair, flow 0.
+    /// Raw ingress and egress pair, flow 0.
     Raw(RawPair),
-    /// Several flows, numbered from 1 in the given order, and possibly the link's mm-link log, of which only the
-    /// delivery opportunities are taken (less the 4 bytes of the TUN header): `merge_tunnel_logs.py multiple`.
+    /// Several flows, numbered from 1 in the given order, and optionally the link's mm-link log (`merge_tunnel_logs.py
+    /// multiple`). The mm-link log contributes only its opportunities, without the 4 bytes of the TUN header.
     Multiple {
-        /// One log per flow.
+        /// Logs of the flows.
         flows: Vec<FlowLog>,
-        /// The bottleneck's log.
+        /// Log of the bottleneck.
         mm_link: Option<Input>,
     },
 }
 
-/// What an import found.
+/// Result of an import.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Imported {
-    /// Records passed to the sink.
+    /// Number of records passed to the sink.
     pub records: u64,
-    /// Lines read, of all logs together.
+    /// Number of lines of all logs.
     pub lines: u64,
-    /// Start of the time axis, us since 1970, where the log tells.
+    /// Start of the time axis, us since 1970; `None` if unknown.
     pub init_us: Option<u64>,
-    /// The zero of the data direction's log on that axis, ns: what has to be taken off to get the times as logged.
+    /// Zero of the data direction's log on the time axis, ns. Times minus this value are the logged times.
     pub zero_ns: u64,
-    /// What is unusual about the logs.
+    /// Oddities of the logs.
     pub oddities: Vec<Oddity>,
 }
 
 /// Reads one direction of a run and passes its records to `sink`, in time order.
 ///
-/// On an error, records may have been passed already: the caller's file must not be completed then. An error that
-/// `sink` returns ends the import.
+/// Before an error, records may already have been passed. The caller must not complete its file then. An error of
+/// `sink` ends the import.
 pub fn import(
     log: Log,
     direction: Direction,
     sink: &mut dyn FnMut(Record) -> Result<(), Error>,
 ) -> Result<Imported, Error> {
     match log {
-        // The common and largest case without a virtual call per line.
+        // The most common and largest case has no virtual call per line.
         Log::Merged(input) => drain(MergedLog::open(input, direction)?, sink),
         other => drain(open(other, direction)?, sink),
     }
 }
 
-/// Reads both directions of a run onto one time axis, which starts with the earlier of the two logs. Both need an init
-/// timestamp. Otherwise as [`import`].
+/// Reads both directions of a run on one time axis, which starts with the earlier log. Both logs need an init
+/// timestamp. Otherwise works as [`import`].
 pub fn import_run(
     data: Log,
     ack: Log,

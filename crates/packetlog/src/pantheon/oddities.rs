@@ -1,15 +1,15 @@
-//! What is unusual about a log that Pantheon's analysis takes all the same.
+//! Oddities of a log that Pantheon's analysis accepts.
 
 use std::fmt;
 
-/// One thing that is unusual about a log, with the first line that has it.
+/// Oddity of a log with the first line that has it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Oddity {
-    /// The log's name.
+    /// Name of the log.
     pub log: String,
-    /// The first such line, from 1.
+    /// Number of the first such line, from 1.
     pub line: u64,
-    /// What is unusual.
+    /// Description of the oddity.
     pub what: String,
 }
 
@@ -19,18 +19,18 @@ impl fmt::Display for Oddity {
     }
 }
 
-/// The kinds of unusual things.
+/// Kinds of oddities.
 #[derive(Clone, Copy)]
 pub(super) enum Kind {
-    /// A time earlier than one before it, by so many ns.
+    /// Time earlier than a time before it; the size is the step in ns.
     StepBack,
-    /// Times before the log's zero, by so many ns.
+    /// Time before the log's zero; the size is the difference in ns.
     Negative,
     /// More than three decimals.
     Decimals,
     /// Blanks before the first field.
     Blank,
-    /// Numbers as Python takes them, but does not write them for Pantheon.
+    /// Number in a notation that Python parses but does not write.
     Notation,
     /// A byte order mark.
     Mark,
@@ -47,7 +47,7 @@ struct Found {
     largest_ns: u64,
 }
 
-/// Counts of what is unusual in one log.
+/// Counts of each kind in one log.
 #[derive(Default)]
 pub(super) struct Oddities([Found; KINDS]);
 
@@ -62,7 +62,7 @@ impl Oddities {
         found.largest_ns = found.largest_ns.max(size_ns);
     }
 
-    /// What was found, as sentences.
+    /// Returns the oddities as sentences.
     pub(super) fn list(&self, log: &str) -> Vec<Oddity> {
         let kinds = [
             Kind::StepBack,

@@ -1,8 +1,9 @@
-//! Raw tunnel logs: the egress log of the sending host and the ingress log of the receiving one, merged on the fly as
-//! Pantheon's `merge_tunnel_logs.py single` does (StanfordSNR/pantheon@23e738c, `src/experiments`).
+//! Raw tunnel logs: the egress log of the sender and the ingress log of the receiver.
 //!
-//! Packets are matched by the tunnel's uid. Memory is bounded: the last 2^20 packets are remembered, 12.6 s at 1 Gbit/s
-//! of 1500-byte packets; a packet that arrives later than that is an error, as is one that was never sent.
+//! They are merged while reading, as Pantheon's `merge_tunnel_logs.py single` does (StanfordSNR/pantheon@23e738c,
+//! `src/experiments`). Packets are matched by the tunnel's uid. Memory is bounded: the last 2^20 packets are
+//! remembered, 12.6 s at 1 Gbit/s of 1500-byte packets. A packet that arrives later is an error, as is a packet that
+//! was never sent.
 
 use super::direction::Direction;
 use super::header::{TIMESTAMP, parse_timestamp};
@@ -14,27 +15,27 @@ use crate::Error;
 use record::{Event, Record};
 use std::collections::VecDeque;
 
-/// How far the hosts' clocks were behind true time, us; added to the times of their logs, as Pantheon
-/// does with what `ntpdate` says (StanfordSNR/pantheon@23e738c, `src/helpers/utils.py`).
+/// Clock offsets of the hosts, us, positive for a clock behind true time. They are added to the times of the logs, as
+/// Pantheon does with the output of `ntpdate` (StanfordSNR/pantheon@23e738c, `src/helpers/utils.py`).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ClockOffsets {
-    /// Of the host that wrote the egress log (the sender of this direction).
+    /// Offset of the sender's host, which wrote the egress log, us.
     pub egress_us: i64,
-    /// Of the host that wrote the ingress log (the receiver).
+    /// Offset of the receiver's host, which wrote the ingress log, us.
     pub ingress_us: i64,
 }
 
-/// The raw logs of one direction of one flow.
+/// Raw logs of one direction of one flow.
 pub struct RawPair {
-    /// Packets leaving the sender into the path.
+    /// Log of packets that leave the sender.
     pub egress: Input,
-    /// Packets arriving at the receiver from the path.
+    /// Log of packets that arrive at the receiver.
     pub ingress: Input,
     /// Corrections of both clocks.
     pub offsets: ClockOffsets,
 }
 
-/// Sent packets remembered behind and ahead of the merge.
+/// Number of remembered sent packets, behind and ahead of the merge.
 const WINDOW_PACKETS: usize = 1 << 20;
 
 const HEADER: &str = "expected a header line '# ... egress: TIME_MS' or '# ... ingress: TIME_MS' first";
@@ -42,7 +43,7 @@ const LINE: &str = "expected 'TIME_MS - UID - BYTES' (time whole or up to 3 deci
 const BACKWARDS: &str = "expected a time not before that of the line above (did the clock step?)";
 const UID_ORDER: &str = "expected a uid larger than that of the line above";
 
-/// A line of a raw log, its time already on the pair's common clock.
+/// Line of a raw log, with its time on the pair's common clock.
 #[derive(Clone, Copy)]
 struct Packet {
     time_us: u64,
@@ -50,17 +51,17 @@ struct Packet {
     size_bytes: u32,
 }
 
-/// One raw log.
+/// Raw log.
 struct RawLog {
     lines: Lines,
     init_us: u64,
-    /// Added to the log's times to get times since the pair's base.
+    /// Shift from the log's times to times since the pair's base, us.
     shift_us: u64,
     empty: bool,
 }
 
 impl RawLog {
-    /// Reads the header; `offset_us` corrects the host's clock.
+    /// Opens a log and reads the header. `offset_us` corrects the host's clock.
     fn open(input: Input, offset_us: i64) -> Result<Self, Error> {
         let mut lines = Lines::new(input);
         if !lines.next_line()? {
@@ -109,14 +110,14 @@ fn packet_line(bytes: &[u8]) -> Result<(Packet, usize), &'static str> {
     Ok((Packet { time_us, uid, size_bytes }, length))
 }
 
-/// Both logs of one direction of one flow, merged by time; the sender's log goes first on ties.
+/// Both logs of one direction of one flow, merged by time. On ties the sender's log goes first.
 pub(super) struct RawMerge {
     name: String,
     direction: Direction,
     base_us: u64,
     egress: RawLog,
     ingress: RawLog,
-    /// Sent packets in the order of their uids; the first `reported` of them have been passed on.
+    /// Sent packets in the order of their uids. The first `reported` of them have been passed on.
     sent: VecDeque<Packet>,
     reported: usize,
     forgotten: bool,
@@ -152,7 +153,7 @@ impl RawMerge {
         Ok(merge)
     }
 
-    /// Reads one more line of the sender's log.
+    /// Reads the next line of the sender's log.
     fn read_sent(&mut self) -> Result<(), Error> {
         let Some(packet) = self.egress.next()? else {
             self.egress_ended = true;
@@ -171,7 +172,7 @@ impl RawMerge {
         Ok(())
     }
 
-    /// The sent packet that `received` is. Looks ahead in the sender's log if clocks disagree so much that the packet
+    /// Returns the sent packet of `received`. Reads ahead in the sender's log if, by disagreeing clocks, the packet
     /// seems to arrive before it was sent.
     fn origin(&mut self, received: Packet) -> Result<Packet, Error> {
         while !self.egress_ended
@@ -180,7 +181,7 @@ impl RawMerge {
         {
             self.read_sent()?;
         }
-        // uids count up by one, so the place is known unless the log has gaps.
+        // Uids count up by one, so the position is known unless the log has gaps.
         let first = self.sent.front().map_or(0, |packet| packet.uid);
         let guess = usize::try_from(received.uid.saturating_sub(first)).ok().and_then(|at| self.sent.get(at));
         if let Some(packet) = guess.filter(|packet| packet.uid == received.uid) {

@@ -1,26 +1,26 @@
-//! A log being read.
+//! Interface of logs for reading.
 
 use super::oddities::Oddity;
 use crate::Error;
 use record::Record;
 
-/// Longest log, ns: what is drawn and summed over its time needs memory for all of it.
+/// Maximum length of a log, ns. Figures and sums over time need memory for the whole length.
 pub(super) const LONGEST_NS: u64 = 1_000_000 * 1_000_000_000;
 pub(super) const TOO_FAR: &str = "starts more than 1000000 s before or after the log that it belongs to";
 
-/// A log being read.
+/// Log for reading.
 pub(super) trait Source {
-    /// For messages.
+    /// Returns the name for messages.
     fn name(&self) -> &str;
-    /// Time of the log's zero, us since 1970.
+    /// Returns the time of the log's zero, us since 1970.
     fn init_us(&self) -> Option<u64>;
-    /// The zero of the log, or of the first of several, by the times of the records, ns.
+    /// Returns the zero of the first log on the time axis of the records, ns.
     fn zero_ns(&self) -> u64;
-    /// Lines read.
+    /// Returns the number of lines read.
     fn line(&self) -> u64;
-    /// Remarks about unusual lines, so far.
+    /// Returns the oddities so far.
     fn oddities(&self) -> Vec<Oddity>;
-    /// The next record, in the order of the lines.
+    /// Returns the next record in the order of the lines.
     fn next(&mut self) -> Result<Option<Record>, Error>;
 }
 

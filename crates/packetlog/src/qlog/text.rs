@@ -237,7 +237,7 @@ fn whole_value(log: &str, text: &[u8], notes: &mut Vec<String>) -> Result<(Value
 
 /// Returns the beginning of a truncated text up to the last complete event, with the closing brackets.
 fn up_to_last_event(text: &[u8]) -> Option<Vec<u8>> {
-    // An event is in the list of a trace, which is in the list of the file.
+    // Events are in the list of a trace, which is in the list of the file.
     const AROUND_EVENTS: &[u8] = b"{[{[";
     let mut open = Vec::new();
     let (mut is_quoted, mut is_escaped) = (false, false);

@@ -1,4 +1,4 @@
-//! Damaged captures: whatever is in a file, the import ends, with an error that names the file or with records in order.
+//! Damaged captures. An import of any file ends with an error that names the file, or with ordered records.
 
 #![allow(clippy::disallowed_methods, reason = "tests use files")]
 
@@ -7,7 +7,7 @@ use packetlog::capture::{Clocks, Role, import_both, import_one};
 use packetlog::{Interrupts, PacketLogReader};
 use proptest::prelude::*;
 
-/// A TCP segment of 100 bytes from port 1000 to port 2000, or its ACK, in an IPv4 datagram.
+/// Returns a TCP segment of 100 bytes from port 1000 to port 2000, or its ACK, in an IPv4 datagram.
 fn datagram(seq: u32, is_data: bool) -> Vec<u8> {
     let payload = if is_data { 100 } else { 0 };
     let mut data = vec![0x45, 0, 0, 40 + payload as u8, 0, 0, 0x40, 0, 64, 6, 0, 0];
@@ -23,7 +23,7 @@ fn datagram(seq: u32, is_data: bool) -> Vec<u8> {
     data
 }
 
-/// A capture of ten segments and their ACKs.
+/// Returns a capture of ten segments and their ACKs.
 fn capture() -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 101] {
@@ -39,7 +39,7 @@ fn capture() -> Vec<u8> {
     file
 }
 
-/// Imports a file with these contents; what is wrong with it, if so.
+/// Imports a file with these contents. Returns the number of records or the error message.
 fn import(scratch: &Scratch, content: &[u8]) -> Result<u64, String> {
     let file = scratch.file("x.pcap");
     std::fs::write(&file, content).expect("a scratch file");
@@ -68,11 +68,11 @@ fn import(scratch: &Scratch, content: &[u8]) -> Result<u64, String> {
 #[test]
 fn a_whole_capture_has_what_was_written() {
     let scratch = Scratch::new();
-    // Of each segment: that it was sent, acknowledged and delivered, and its ACK.
+    // Each segment has four events: send, acknowledgment, delivery, and the delivery of its ACK.
     assert_eq!(import(&scratch, &capture()), Ok(40));
 }
 
-/// The frames in a capture of Linux's cooked kind (SLL2), each with the time (us) and the interface.
+/// Returns a Linux cooked capture (SLL2) of frames with their times (us) and interfaces.
 fn cooked(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
     let mut file = Vec::new();
     for word in [0xA1B2_C3D4_u32, 0x0004_0002, 0, 0, 65_535, 276] {
@@ -91,7 +91,7 @@ fn cooked(frames: &[(u32, u32, Vec<u8>)]) -> Vec<u8> {
     file
 }
 
-/// What the import of a capture notes, and how many records it has.
+/// Returns the number of records and the notes of an import.
 fn notes(content: &[u8], role: Role) -> (u64, Vec<String>) {
     let scratch = Scratch::new();
     let file = scratch.file("x.pcap");
@@ -117,7 +117,7 @@ fn a_packet_that_passes_several_interfaces_counts_once() {
     let copies = "40 packets were captured before, on another interface that they passed or by a port mirror: these copies are \
                   left out";
     assert!(found.iter().any(|note| note == copies), "{found:?}");
-    // the same interface shows the same packet again: it was sent again
+    // The same interface shows the packet again, thus it was retransmitted.
     let first = passing[0].clone();
     let again = [first.clone(), (100, 2, first.2.clone()), (101, 3, first.2)];
     assert_eq!(notes(&cooked(&again), Role::Sender).0, 3, "sent, lost, sent");
@@ -142,7 +142,7 @@ fn what_was_acknowledged_and_is_not_in_the_capture_is_noted() {
         );
         assert!(note.contains("too low"), "{note}");
     }
-    // neither what comes late, nor what nobody has acknowledged
+    // Neither late nor unacknowledged payload is missing.
     let mut late = whole.clone();
     late.swap(4, 7);
     assert_eq!(is_noted(&late, Role::Sender), None);
@@ -150,8 +150,8 @@ fn what_was_acknowledged_and_is_not_in_the_capture_is_noted() {
     assert_eq!(is_noted(&unanswered, Role::Sender), None);
 }
 
-/// A capture of a connection whose receiver announced segments of `mss` bytes: so many segments of 60,000 bytes, of which
-/// the headers were captured.
+/// Returns a capture of a connection whose receiver announced an MSS of `mss` bytes: `segments` segments of 60,000
+/// bytes with only their headers captured.
 fn offloaded(mss: u16, segments: u32) -> Vec<u8> {
     let [high, low] = mss.to_be_bytes();
     let mut file = capture()[..24].to_vec();

@@ -1,4 +1,4 @@
-//! What the tests share.
+//! Helpers shared by the tests.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use packetlog::Error;
@@ -7,7 +7,7 @@ use record::{Event, Record};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// A directory that goes away with its test.
+/// Directory that is removed after its test.
 pub(crate) struct Scratch(PathBuf);
 
 impl Scratch {
@@ -23,7 +23,7 @@ impl Scratch {
         self.0.join(name)
     }
 
-    /// Names of the files in it, sorted.
+    /// Returns the sorted names of the files in the directory.
     pub(crate) fn list(&self) -> Vec<String> {
         let entries = std::fs::read_dir(&self.0).unwrap();
         let mut names: Vec<_> =
@@ -47,7 +47,7 @@ pub(crate) fn file(path: &Path) -> Input {
     Input::open(path).unwrap()
 }
 
-/// All records of a log.
+/// Returns all records of a log.
 pub(crate) fn collect(log: Log, direction: Direction) -> Result<(Vec<Record>, Imported), Error> {
     let mut records = Vec::new();
     let imported = import(log, direction, &mut |record| {
@@ -58,12 +58,12 @@ pub(crate) fn collect(log: Log, direction: Direction) -> Result<(Vec<Record>, Im
     Ok((records, imported))
 }
 
-/// The message that an import ends with.
+/// Returns the error message of an import.
 pub(crate) fn complaint(log: Log) -> String {
     collect(log, Direction::Data).unwrap_err().to_string()
 }
 
-/// A record with packet number and data bytes 0.
+/// Returns a record with packet number and data bytes 0.
 pub(crate) fn record(time_us: u64, event: Event, flow: u32, size_bytes: u32, delay_us: i64) -> Record {
     Record {
         time_ns: time_us * 1000,

@@ -1,4 +1,4 @@
-//! Footers that claim more than their files have: few bytes must not cost hours or all memory.
+//! Footers that claim more than their files contain. A few bytes must not cost hours or all memory.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use crate::common::{Scratch, record};
@@ -17,7 +17,8 @@ use std::sync::Arc;
 
 const ROWS: i64 = 20_000;
 
-/// A file with one column of zeros: some row groups, each of some parts of 2^20 rows and one row.
+/// Writes a file with one column of zeros. It has `groups` row groups, each with `parts` batches of 2^20 rows and one
+/// more row.
 fn write_zeros(path: &Path, groups: usize, parts: usize) {
     let schema = Arc::new(parse_message_type("message packets { required int64 time_ns; }").unwrap());
     let properties = WriterProperties::builder()
@@ -55,7 +56,7 @@ fn write_flows(path: &Path) {
     writer.finish().unwrap();
 }
 
-/// Gives the file a footer with these row groups instead of its only one.
+/// Replaces the footer's only row group by these row groups.
 fn change_footer(path: &Path, groups: impl FnOnce(RowGroupMetaData) -> Vec<RowGroupMetaData>) {
     let bytes = fs::read(path).unwrap();
     let found = SerializedFileReader::new(File::open(path).unwrap()).unwrap().metadata().clone();
@@ -66,10 +67,10 @@ fn change_footer(path: &Path, groups: impl FnOnce(RowGroupMetaData) -> Vec<RowGr
     fs::write(path, changed).unwrap();
 }
 
-/// How many rows can be read, and why no more.
+/// Number of readable rows, and the error message at the end.
 type End = (usize, String);
 
-/// How reading ends.
+/// Returns the end of reading.
 fn end<T>(opened: Result<impl Iterator<Item = Result<T, Error>>, Error>) -> End {
     let (mut read, mut problem) = (0, String::new());
     match opened {
@@ -87,7 +88,7 @@ fn end<T>(opened: Result<impl Iterator<Item = Result<T, Error>>, Error>) -> End 
     (read, problem)
 }
 
-/// How reading a packet log and a table of flows ends of which somebody changed the footers.
+/// Returns the ends of reading a packet log and a table of flows with changed footers.
 fn ends(groups: impl Fn(RowGroupMetaData) -> Vec<RowGroupMetaData>) -> [End; 2] {
     let scratch = Scratch::new();
     let (packets, flows) = (scratch.file("packets.parquet"), scratch.file("flows.parquet"));
@@ -144,7 +145,8 @@ fn row_groups_that_do_not_add_up_are_refused() {
     let path = scratch.file("packets.parquet");
     write_packets(&path);
     let mut bytes = fs::read(&path).unwrap();
-    // The third field of the footer, a number of 64 bits: 20000, as Thrift writes it. Those of its only row group follow.
+    // The third field of the footer, a 64-bit number: 20000, as Thrift writes it. The numbers of its only row group
+    // follow.
     let place = bytes.windows(4).position(|found| found == [0x16, 0xc0, 0xb8, 2]);
     bytes[place.unwrap() + 1] = 0xc2;
     fs::write(&path, bytes).unwrap();

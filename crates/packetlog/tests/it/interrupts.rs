@@ -1,4 +1,4 @@
-//! Long work that is told to end, ends: whatever is read or written.
+//! Interruption of long reading and writing.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use crate::common::{Scratch, record};
@@ -9,7 +9,7 @@ use record::Event;
 use std::fmt::Write as _;
 use std::io::Read;
 
-/// A text that never ends.
+/// Endless text.
 struct Endless(&'static [u8]);
 
 impl Read for Endless {
@@ -48,7 +48,7 @@ fn a_flow_is_written_as_a_qlog_until_somebody_wants_that_to_end() {
     let (packets, out) = (scratch.file("packets.parquet"), scratch.file("out.sqlog"));
     let mut log = PacketLogWriter::create(&packets).unwrap();
     for number in 0..300_000 {
-        // Of another flow: it is read and not written.
+        // Packet of another flow, which is read but not written.
         log.write(&record(number, Event::Send, 2, 1500, 0)).unwrap();
     }
     log.finish().unwrap();

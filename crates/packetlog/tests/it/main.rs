@@ -1,4 +1,4 @@
-//! Packet logs, and the formats of others, out and in.
+//! Tests of packet logs and of the import and export of other formats.
 
 mod captures;
 mod common;

@@ -1,4 +1,4 @@
-//! What is exported is imported unchanged, and importers survive any bytes.
+//! Round trips of exported logs, and importers with arbitrary bytes.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use crate::common::{Scratch, collect, file, record, text};
@@ -20,7 +20,7 @@ fn directions() -> impl Strategy<Value = Direction> {
     prop_oneof![Just(Direction::Data), Just(Direction::Ack)]
 }
 
-/// (step in us, kind, flow, size, delay in us)
+/// Step in us, kind, flow, size, delay in us.
 type Row = (u32, usize, u32, u32, i64);
 
 fn rows(kinds: usize) -> impl Strategy<Value = Vec<Row>> {
@@ -48,7 +48,7 @@ fn mm_link_records(rows: &[Row], direction: Direction) -> Vec<Record> {
     rows.iter().map(to_record).collect()
 }
 
-/// What [`nearly`] is made of.
+/// Parts of a text of [`nearly`].
 const PIECES: [&[u8]; 21] = [
     b"+",
     b"-",
@@ -73,7 +73,7 @@ const PIECES: [&[u8]; 21] = [
     b"\xff",
 ];
 
-/// Lines that are nearly right, so that parsers get past the first field.
+/// Returns nearly correct lines, so that parsers get past the first field.
 fn nearly() -> impl Strategy<Value = Vec<u8>> {
     prop::collection::vec(prop::sample::select(&PIECES[..]), 0..60).prop_map(|pieces| pieces.concat())
 }
@@ -160,7 +160,7 @@ fn an_exported_log_reads_as_pantheon_writes_it() {
         ..record(0, event, 1, 1500, 0)
     };
     export.write(&ns(5_012_318_499, Event::Send, 0)).unwrap();
-    // Neither queue events, nor drops, nor the other direction are part of the grammar.
+    // The grammar has no queue events, drops or packets of the other direction.
     export.write(&ns(5_012_318_499, Event::Enqueue, 0)).unwrap();
     export.write(&ns(5_013_000_000, Event::Drop, 0)).unwrap();
     export.write(&ns(5_020_000_000, Event::AckSend, 0)).unwrap();

@@ -1,4 +1,4 @@
-//! Logs that Pantheon's analysis takes although Pantheon would not write them so: taken, and told.
+//! Logs that Pantheon would not write but its analysis accepts. The import accepts them and reports oddities.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use crate::common::{Scratch, collect, record, text};
@@ -71,7 +71,7 @@ fn such_a_log_is_kept_and_written_again_as_it_was() {
     again.iter().try_for_each(|record| export.write(record)).unwrap();
     export.finish().unwrap();
     assert_eq!(std::fs::read_to_string(out).unwrap(), log);
-    // our own logs are in time order, and one from elsewhere has its limit
+    // Logs of dumbbell are in time order. An imported log has a limited backward step.
     let (late, early) = (record(2_000_000, Event::Send, 1, 1, 0), record(999_999, Event::Send, 1, 1, 0));
     let mut ours = PacketLogWriter::create(scratch.file("ours.parquet")).unwrap();
     ours.write(&late).unwrap();
@@ -95,7 +95,7 @@ fn times_before_the_logs_zero_move_the_zero() {
     ];
     assert_eq!(remarks(&imported), expected);
     assert_eq!(complaint("# init timestamp: 1.000\n-2.000 + 1 1\n"), "a.log: starts before 1970");
-    // a log of 2016 does not tell when it began
+    // A log of 2016 does not contain its start time.
     assert_eq!(read("-2.000 + 1 1\n").unwrap().1.init_us, None);
 }
 

@@ -1,4 +1,4 @@
-//! Merged, mm-link and raw logs: what they mean, and what is wrong with bad ones.
+//! Merged, mm-link and raw logs: their meaning, and the errors of malformed ones.
 #![allow(clippy::unwrap_used, reason = "tests fail by panicking")]
 
 use crate::common::{collect, complaint, record, text};
@@ -54,7 +54,7 @@ fn untagged_logs_old_integer_logs_and_negative_delays_are_read() {
 #[test]
 fn unusable_merged_logs_are_named() {
     assert_eq!(complaint(merged("")), "a.log: is empty");
-    // Exactly what Pantheon leaves of a failed run: 36 bytes.
+    // Exactly the remains of a failed Pantheon run: 36 bytes.
     assert_eq!(HEADER.len(), 36);
     let mark = "a.log: has a header but no events (the mark of a failed run)";
     assert_eq!(complaint(merged(HEADER)), mark);
@@ -124,7 +124,7 @@ fn bytes_that_are_no_text_are_shown_escaped_and_long_lines_shortened() {
 
 #[test]
 fn logs_longer_than_the_read_buffer_are_read_whole() {
-    // 40,000 lines of 20 bytes, offered in odd pieces, against a buffer of 262,144 bytes.
+    // 40,000 lines of 20 bytes, read in odd pieces into a buffer of 262,144 bytes.
     struct Pieces(std::io::Cursor<Vec<u8>>);
     impl std::io::Read for Pieces {
         fn read(&mut self, out: &mut [u8]) -> std::io::Result<usize> {
@@ -170,7 +170,7 @@ fn mm_link_logs_keep_their_sizes_and_tell_their_drops() {
         record(44_000, Event::Drop, 0, 1504, 0),
         record(44_000, Event::Drop, 0, 1504, 0),
         record(44_000, Event::Drop, 0, 1504, 0),
-        // The log tells only the sum of both sizes.
+        // The log contains only the sum of both sizes.
         record(45_000, Event::Drop, 0, 773, 0),
         record(45_000, Event::Drop, 0, 772, 0),
     ];
@@ -207,7 +207,7 @@ fn malformed_mm_link_logs_say_what_was_expected() {
 
 #[test]
 fn no_more_packets_are_dropped_than_arrived_and_a_queue_may_have_held() {
-    // Twenty bytes of a log were a million records.
+    // Without a limit, twenty bytes of a log would become a million records.
     let dropped = |lines: &str| format!("1 + 1504\n2 d 1000000 1000000\n{lines}");
     let message = complaint(mm_link(&dropped("2 d 1 1\n2 d 1 1\n")));
     let expected = "mm.log:4: expected no more dropped packets ('d') than arrived ('+') before and 1000000 besides, \
@@ -245,7 +245,7 @@ fn a_raw_pair_is_merged_on_the_earlier_clock() {
         sent(3_505_327, Event::Send, 1, 1500, 0),
         sent(3_505_456, Event::Send, 2, 1500, 0),
         sent(3_524_476, Event::Deliver, 0, 96, 20_000),
-        // Packet 1 was lost; packet 2 came twice, and both arrivals count.
+        // Packet 1 was lost. Packet 2 came twice, and both arrivals count.
         sent(3_530_000, Event::Deliver, 2, 1500, 24_544),
         sent(3_530_000, Event::Deliver, 2, 1500, 24_544),
     ];
@@ -267,7 +267,7 @@ fn clock_offsets_shift_either_side() {
 
 #[test]
 fn clocks_that_disagree_give_negative_delays() {
-    // Sent at 103.456 ms and 104.456 ms on the receiver's clock, received there at 50 ms and 60 ms.
+    // Sent at 103.456 ms and 104.456 ms on the receiver's clock, received at 50 ms and 60 ms.
     let records = data(raw("100.000 - 0 - 100\n101.000 - 1 - 100\n", "50.000 - 1 - 100\n60.000 - 0 - 100\n"));
     let expected = [
         sent(50_000, Event::Deliver, 1, 100, 50_000 - 104_456),
@@ -354,8 +354,8 @@ fn fatal_raw_pairs_are_named() {
 
 #[test]
 fn matching_packets_takes_bounded_memory() {
-    // One packet more than the 2^20 that are remembered, all sent before the first one arrives; or one arrives that
-    // was sent, by its uid, further ahead than that.
+    // The first log has one packet more than the 2^20 remembered ones, all sent before the first arrival. In the second
+    // log a packet arrives whose uid was sent further ahead than 2^20 packets.
     let sent = (1 << 20) + 1;
     let lines: Vec<_> = (0..sent).map(|uid| format!("{uid} - {uid} - 100\n")).collect();
     let egress = lines.concat();
@@ -382,7 +382,7 @@ fn several_flows_are_numbered_and_share_the_link() {
         mm_link: Some(text("mm.log", link)),
     };
     let (records, imported) = collect(log, Direction::Data).unwrap();
-    // Zero is the link's 1000.000; flow 1 is shifted by 0.5 ms, flow 2 by 2 ms. Opportunities lose the TUN header.
+    // The zero is the link's 1000.000. Flow 1 is shifted by 0.5 ms, flow 2 by 2 ms. Opportunities lose the TUN header.
     let expected = [
         record(1_500, Event::Send, 1, 100, 0),
         record(2_000, Event::Opportunity, 0, 1500, 0),

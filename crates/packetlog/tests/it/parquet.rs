@@ -1,4 +1,4 @@
-//! Packet logs and tables of samples: what is written is read back, and nothing half-written is left.
+//! Round trips of packet logs and tables of samples. Unfinished files are removed.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 use crate::common::{Scratch, record};
@@ -17,7 +17,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::sync::Arc;
 
-/// More than two row groups of 2^18.
+/// Number of rows: more than two row groups of 2^18.
 const MANY: u64 = 600_000;
 
 fn numbered(row: u64) -> Record {
@@ -189,8 +189,8 @@ fn an_unwritable_place_is_named() {
     assert!(message.starts_with("cannot create "), "{message}");
 }
 
-/// Says whether files of this process end at 512 bytes, as on a full disk. If not, it runs the test `name` in a process whose
-/// files do.
+/// Returns true if files of this process end at 512 bytes, as on a full disk. Otherwise runs the test `name` in a
+/// process with this limit.
 #[cfg(target_os = "linux")]
 fn is_on_a_full_disk(name: &str) -> bool {
     const MARK: &str = "FILES_END_AT_512_BYTES";
@@ -306,7 +306,7 @@ fn damaged_logs_never_panic() {
         let mut damaged = whole.clone();
         damaged[at] ^= 1 << (at % 8);
         std::fs::write(&path, &damaged).unwrap();
-        // A flipped bit of a value can go unnoticed; what counts is that reading ends in an orderly way.
+        // A flipped bit of a value can go unnoticed. The test only requires that reading does not panic.
         let _ = read(&path);
     }
 }
@@ -437,7 +437,7 @@ fn rows_of_a_part_of_the_time_are_those_of_the_whole_log() {
 fn rows_of_a_part_of_the_time_are_found_where_a_clock_stepped_back() {
     let scratch = Scratch::new();
     let path = scratch.file("packets.parquet");
-    // steps back by 1 s around the border of two row groups
+    // Steps back by 1 s around the border of two row groups.
     let time = |row: u64| if row < 262_100 { 1_000_000_000 + row * 10_000 } else { row * 10_000 };
     let records: Vec<_> = (0..400_000).map(|row| Record { time_ns: time(row), ..numbered(row) }).collect();
     let mut writer = PacketLogWriter::create_as_logged(&path).unwrap();

@@ -1,5 +1,6 @@
-//! Real logs of Pantheon runs, where they are at hand (they are not part of the repository): the numbers that Pantheon's
-//! own analysis computed from them follow from our records.
+//! Tests with real logs of Pantheon runs, if available (the repository does not contain them).
+//!
+//! The numbers of Pantheon's own analysis must follow from the imported records.
 #![allow(clippy::disallowed_methods, clippy::unwrap_used, reason = "tests use files and fail by panicking")]
 
 #[allow(dead_code, reason = "shared with the tests that need no logs")]
@@ -13,24 +14,24 @@ use record::{Event, Record};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-/// (scheme, throughput in Mbit/s, 95th percentile of delay in ms, loss) from `pantheon_perf.json`.
+/// Scheme, throughput in Mbit/s, 95th percentile of delay in ms, and loss from `pantheon_perf.json`.
 const PUBLISHED: [(&str, f64, f64, f64); 3] = [
     ("vegas", 0.239_856_595_661_442_9, 1595.672, 0.015_554_178_082_665_238),
     ("bbr", 0.362_323_317_786_863_9, 5641.576, 0.208_348_153_290_275_78),
     ("cubic", 0.514_434_293_341_829_7, 9001.323, 0.186_673_611_560_941_87),
 ];
 
-/// Why there are no logs of a Pantheon run, if there are none.
+/// Returns the reason why the logs of a Pantheon run are missing; `None` if they exist.
 fn missing() -> Option<String> {
     needs::folder("PANTHEON_LOGS").err()
 }
 
-/// The folder with them.
+/// Returns the directory of the logs.
 fn logs() -> PathBuf {
     needs::folder("PANTHEON_LOGS").expect("asked before")
 }
 
-/// Bytes of all records with this event.
+/// Returns the bytes of all records with this event.
 fn bytes(records: &[Record], event: Event) -> u64 {
     records.iter().filter(|record| record.event == event).map(|record| u64::from(record.size_bytes)).sum()
 }
@@ -52,7 +53,7 @@ fn the_published_metrics_follow_from_the_records_exactly() {
         assert_eq!(delays_us[rank] as f64 / 1000.0, delay_p95_ms, "{scheme}");
         let found_loss = 1.0 - bits / (8.0 * bytes(&records, Event::Send) as f64);
         assert_eq!(found_loss, loss, "{scheme}");
-        // The trace has 3652 opportunities, the first of which opens the log.
+        // The trace has 3652 opportunities; the log begins with the first one.
         assert_eq!(records.iter().filter(|record| record.event == Event::Opportunity).count(), 3652);
         assert_eq!(records[0].event, Event::Opportunity);
     }
@@ -76,7 +77,7 @@ fn an_imported_log_is_exported_byte_for_byte() {
 
 fn mm_link_logs_of_real_runs_are_read() {
     let folder = logs();
-    // Counted in the files: arrivals, departures, opportunities.
+    // Arrivals, departures and opportunities as counted in the files.
     let cases = [
         ("vegas_mm_datalink", 1173, 1169, 3652),
         ("bbr_mm_datalink", 2190, 1820, 3652),
@@ -103,7 +104,7 @@ fn a_real_run_goes_through_a_packet_log_unchanged() {
         records.push(record);
         writer.write(&record)
     });
-    // 9109 events in the data direction and 6676 in the other.
+    // The data direction has 9109 events, the other direction 6676.
     assert_eq!(imported.unwrap().records, 9109 + 6676);
     assert_eq!(writer.finish().unwrap(), 9109 + 6676);
     let again: Vec<_> = PacketLogReader::open(&path).unwrap().collect::<Result<_, _>>().unwrap();

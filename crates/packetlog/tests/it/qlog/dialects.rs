@@ -1,4 +1,4 @@
-//! The same short exchange as different stacks write it, and files that are no good.
+//! A short exchange in the formats of different stacks, and unusable files.
 
 use super::{import, records};
 use crate::common::Scratch;
@@ -7,8 +7,8 @@ use packetlog::{Interrupts, SampleTable, read_samples};
 use record::Event;
 use std::io::Write;
 
-/// Two packets of 1,200 bytes are sent, the first is acknowledged after 40 ms, the second declared lost; the window is
-/// 12,000 bytes, the smoothed RTT 40 ms. Handshake packets and pure ACKs are not part of it.
+/// Checks the exchange: two packets of 1,200 bytes are sent, the first is acknowledged after 40 ms, the second declared
+/// lost. The window is 12,000 bytes, the smoothed RTT 40 ms. Handshake packets and pure ACKs are left out.
 fn check(text: &str) {
     let scratch = Scratch::new();
     let found = import(&scratch, text.as_bytes()).unwrap_or_else(|error| panic!("{error}\n{text}"));
@@ -134,7 +134,7 @@ fn event(time: u64, name: &str, data: &str) -> String {
     format!("{{\"time\":{time},\"name\":\"{name}\",\"data\":{data}}}")
 }
 
-/// Packets 0, 1, ... are sent at 0, 10, ... ms and acknowledged 40 ms later.
+/// Returns events of packets 0, 1, ... that are sent at 0, 10, ... ms and acknowledged 40 ms later.
 fn exchange(packets: u64) -> Vec<String> {
     let sent = |number: u64| {
         event(number * 10, "transport:packet_sent", &format!("{{\"header\":{{\"packet_number\":{number}}}}}"))
@@ -159,7 +159,7 @@ fn whole(traces: &[Vec<String>]) -> String {
     format!("{{\"qlog_version\":\"0.3\",\"traces\":[{}]}}", traces.join(",\n"))
 }
 
-/// What was sent and acknowledged, and what is told beside.
+/// Returns the numbers of sent and acknowledged packets, and the notes.
 fn told(text: &[u8]) -> (u64, u64, Vec<String>) {
     let found = import(&Scratch::new(), text).unwrap();
     (found.sent, found.acked, found.notes)
@@ -282,7 +282,7 @@ fn each_path_of_a_multipath_connection_has_packet_numbers_of_its_own() {
     let delays: Vec<_> =
         log.iter().filter(|r| r.event == Event::Deliver).map(|r| r.one_way_delay_ns).collect();
     assert_eq!(delays, [40_000_000, 40_000_000]);
-    // The path in a column.
+    // The path is in a column.
     let rows = [0, 1].map(|number| {
         let (sent, acked) = path(number, true);
         [format!("[{number},{number},\"packet_sent\",{sent}]"), format!("[40,0,\"packet_received\",{acked}]")]

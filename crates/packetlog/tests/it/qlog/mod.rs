@@ -1,4 +1,5 @@
-//! qlog out and in: what is written keeps the drafts' rules, every form that stacks write is read, and nothing else is.
+//! Export and import of qlog. Exports keep the drafts' rules. Imports accept every format that stacks write, and
+//! nothing else.
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on has failed")]
 #![allow(clippy::disallowed_methods, reason = "logs are written to a temporary directory")]
 
@@ -13,7 +14,7 @@ use record::{Event, Record};
 use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 
-/// Imports `text` and returns what its only trace held.
+/// Imports `text` and returns the result of its only trace.
 fn import(scratch: &Scratch, text: &[u8]) -> Result<ImportedTrace, Error> {
     let file = scratch.file("in.qlog");
     std::fs::write(&file, text).unwrap();
@@ -39,7 +40,8 @@ fn record(time_ms: u64, flow: u32, event: Event, seq: u64, data_bytes: u32) -> R
     }
 }
 
-/// A run of two flows: packet 2 of flow 1 is lost, packet 3 comes in two fragments, ACK 1 acknowledges two packets.
+/// Writes a run of two flows. Packet 2 of flow 1 is lost, packet 3 comes in two fragments, ACK 1 acknowledges two
+/// packets.
 fn write_run(scratch: &Scratch) -> (PathBuf, PathBuf) {
     let (packets, samples) = (scratch.file("packets.parquet"), scratch.file("flows.parquet"));
     let mut log = PacketLogWriter::create(&packets).unwrap();
@@ -104,7 +106,7 @@ fn a_part_of_a_run_begins_with_the_state_it_finds() {
     let (packets, samples) = write_run(&scratch);
     let out = scratch.file("part.sqlog");
     let export = QlogExport::create(&out, Draft::V03, 1, &TraceInfo::default()).unwrap();
-    // From 22 ms until before 25 ms.
+    // The range is from 22 ms to before 25 ms.
     let export = export.during(22_000_000, Some(25_000_000));
     let events = export.write_run(&packets, Some((&samples).into()), &Interrupts::none()).unwrap();
     let values = rules::sequence(&std::fs::read(&out).unwrap());
@@ -190,7 +192,7 @@ fn what_is_exported_is_imported_again() {
     }
 }
 
-/// Real packets: ACKs arrive, and the sender takes two of them in a moment later.
+/// Tests real packets: ACKs arrive, and the sender handles two of them a moment later.
 #[test]
 fn what_a_sender_learns_after_an_ack_arrived_is_an_event_of_its_own() {
     for (draft, prefix) in [(Draft::V03, "transport"), (Draft::Quic13, "quic")] {
@@ -330,7 +332,8 @@ fn any_event() -> impl Strategy<Value = Value> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(256))]
 
-    /// Whatever the bytes: read, or refused in one line that names the file. Never a panic, never a file left behind.
+    /// Tests that any bytes are imported, or refused in one line with the file's name, without a panic or a remaining
+    /// file.
     #[test]
     fn any_bytes_are_read_or_refused_in_one_line(
         start in prop_oneof![Just(&b"\x1e{\"qlog_version\":\"0.3\",\"trace\":{}}\n"[..]), Just(&b"{\"qlog_version\":\"0.3\",\"traces\":["[..]), Just(&b""[..])],

@@ -1,10 +1,10 @@
-//! The rules of the drafts for the events we write, from their CDDL: main-schema-01 with its QUIC events for version 0.3,
-//! main-schema-14 and quic-events-13 for the newest.
+//! Rules of the drafts for the events that dumbbell writes, from their CDDL: main-schema-01 with its QUIC events for
+//! version 0.3, main-schema-14 and quic-events-13 for the newest version.
 
 use packetlog::qlog::Draft;
 use serde_json::Value;
 
-/// The values of a JSON text sequence (RFC 7464: each between a record separator and a newline).
+/// Returns the values of a JSON text sequence (RFC 7464: each between a record separator and a newline).
 pub(crate) fn sequence(text: &[u8]) -> Vec<Value> {
     assert_eq!(text.first(), Some(&0x1e), "a text sequence begins with a record separator");
     let records = text[1..].split(|&byte| byte == 0x1e);
@@ -16,7 +16,7 @@ pub(crate) fn sequence(text: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// Panics where a rule is broken.
+/// Checks the rules; panics if one is broken.
 pub(crate) fn check(text: &[u8], draft: Draft) {
     let values = sequence(text);
     check_header(&values[0], draft);
@@ -108,7 +108,7 @@ fn check_packet_header(header: &Value) {
     assert!(header["packet_number"].is_u64(), "{header}");
 }
 
-/// `value` is an object with all of `needed` and nothing beyond those and `possible`.
+/// Checks that `value` is an object with all of `needed`, and otherwise only keys of `possible`.
 fn keys(value: &Value, needed: &[&str], possible: &[&str]) {
     let fields = value.as_object().unwrap_or_else(|| panic!("{value} is no object"));
     for key in needed {
