@@ -1,44 +1,45 @@
-//! What a flow is at while its run goes on. Its threads put it up, and another one looks; neither waits for the other.
+//! Display of a running flow's state. The flow's threads write it and another thread reads it; neither waits for the
+//! other.
 
 use congestion::FieldSink;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 use units::{Span, Time};
 
-/// Time between two states on the board.
+/// Interval between two updates of the state.
 const INTERVAL: Span = Span::from_ms(100);
 
-/// Buckets of delays: each power of two of microseconds has eight.
+/// Number of delay buckets, eight for each power of two of microseconds.
 const BUCKETS: usize = 200;
-/// As a power of two, buckets of one power.
+/// Base-2 logarithm of the buckets per power of two.
 const PARTS: u32 = 3;
 
-/// One value of a sender's state.
+/// Value of a sender's state.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Shown {
     /// Name of the field.
     pub name: &'static str,
-    /// Its unit.
+    /// Unit of the value.
     pub unit: &'static str,
-    /// The value, which is finite.
+    /// Finite value.
     pub value: f64,
 }
 
-/// What is known of one flow: the state of its sender, and what it has carried.
+/// State of a flow's sender, and the flow's byte counts.
 #[derive(Debug, Default)]
 pub struct Board {
     state: Mutex<Vec<Shown>>,
-    /// What the ends of the flow have sent and received, where no emulated path counts that.
+    /// Counts of what the ends of the flow sent and received. Unused if an emulated path counts.
     pub meter: Meter,
 }
 
 impl Board {
-    /// The state of the sender when it was put up last; nothing before.
+    /// Returns the latest state of the sender; empty before the first update.
     pub fn state(&self) -> Vec<Shown> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
-    /// Puts up whatever `fields` puts, unless somebody is looking at this moment.
+    /// Stores the values that `fields` puts, unless a reader holds the lock.
     fn put(&self, fields: impl FnOnce(&mut dyn FieldSink)) {
         if let Ok(mut state) = self.state.try_lock() {
             state.clear();
@@ -57,7 +58,7 @@ impl FieldSink for Rows<'_> {
     }
 }
 
-/// Puts up the state of a sender from time to time.
+/// Updates the state of a sender on a board at intervals.
 #[derive(Debug)]
 pub(crate) struct Poster<'a> {
     board: Option<&'a Board>,
@@ -65,12 +66,12 @@ pub(crate) struct Poster<'a> {
 }
 
 impl<'a> Poster<'a> {
-    /// On this board, if there is one.
+    /// Creates a poster that updates this board, if any.
     pub(crate) const fn to(board: Option<&'a Board>) -> Self {
         Self { board, next: Time::ZERO }
     }
 
-    /// Puts up whatever `fields` puts if that is due.
+    /// Stores the values that `fields` puts if an update is due.
     #[inline]
     pub(crate) fn put_due(&mut self, now: Time, fields: impl FnOnce(&mut dyn FieldSink)) {
         if let Some(board) = self.board.filter(|_| now >= self.next) {
@@ -80,7 +81,7 @@ impl<'a> Poster<'a> {
     }
 }
 
-/// Counts what was sent and delivered of a flow, and sorts delays. Each number has one thread that writes it.
+/// Counters of a flow's sent and delivered packets, and of their delays. Each counter has only one writing thread.
 #[derive(Debug)]
 pub struct Meter {
     sent_bytes: AtomicU64,
@@ -101,14 +102,14 @@ impl Default for Meter {
     }
 }
 
-/// What a [`Meter`] shows at a moment.
+/// Values of a [`Meter`] at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Reading {
-    /// Bytes that were sent since the start.
+    /// Number of bytes sent since the start.
     pub sent_bytes: u64,
-    /// Bytes that were delivered.
+    /// Number of bytes delivered.
     pub delivered_bytes: u64,
-    /// Packets that were delivered.
+    /// Number of packets delivered.
     pub delivered_packets: u64,
     delays: [u32; BUCKETS],
 }
@@ -119,34 +120,34 @@ impl Default for Reading {
     }
 }
 
-/// Adds to a number that nobody else writes.
+/// Adds to a counter with a single writer.
 #[inline]
 fn add(counter: &AtomicU64, by: u64) {
     counter.store(counter.load(Ordering::Relaxed).wrapping_add(by), Ordering::Relaxed);
 }
 
 impl Meter {
-    /// A packet was sent.
+    /// Counts a sent packet.
     #[inline]
     pub fn sent(&self, bytes: u32) {
         add(&self.sent_bytes, u64::from(bytes));
     }
 
-    /// A packet was delivered.
+    /// Counts a delivered packet.
     #[inline]
     pub fn delivered(&self, bytes: u32) {
         add(&self.delivered_bytes, u64::from(bytes));
         add(&self.delivered_packets, 1);
     }
 
-    /// One was so long on its way.
+    /// Counts a packet with this delay.
     #[inline]
     pub fn delayed(&self, by: Span) {
         let count = &self.delays[bucket(by.as_ns() / 1000)];
         count.store(count.load(Ordering::Relaxed).wrapping_add(1), Ordering::Relaxed);
     }
 
-    /// What it shows now.
+    /// Returns the current values.
     pub fn read(&self) -> Reading {
         let read = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         Reading {
@@ -158,7 +159,7 @@ impl Meter {
     }
 }
 
-/// Which bucket so many microseconds are in.
+/// Returns the bucket of a delay, us.
 #[inline]
 const fn bucket(us: u64) -> usize {
     let bits = (us | 1).ilog2();
@@ -170,7 +171,7 @@ const fn bucket(us: u64) -> usize {
     if index < BUCKETS as u64 { index as usize } else { BUCKETS - 1 }
 }
 
-/// The middle of a bucket, ms.
+/// Returns the middle of a bucket, ms.
 fn middle_ms(bucket: usize) -> f64 {
     let parts = 1 << PARTS;
     if bucket < parts {
@@ -181,8 +182,7 @@ fn middle_ms(bucket: usize) -> f64 {
 }
 
 impl Reading {
-    /// The delays since an earlier reading that are not exceeded by so many percent of the packets, ms, each to 6 %;
-    /// `None` if there was no packet.
+    /// Returns percentiles of the delays since an earlier reading, ms, with 6 % accuracy; `None` without packets.
     pub fn delays_ms<const COUNT: usize>(
         &self,
         earlier: &Self,

@@ -1,73 +1,73 @@
-//! The real clock of a run, nanoseconds of `CLOCK_MONOTONIC` since its start, and how far clocks are apart.
+//! Real clock of a run, in nanoseconds of `CLOCK_MONOTONIC` since the run's start, and corrections between clocks.
 
 use crate::distortion;
 use nix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 use units::{Span, Time};
 
-/// Zero is the start of the run; before it the clock stands at zero.
+/// Clock that starts at zero with the run. It stays at zero before the start.
 #[derive(Clone, Copy, Debug)]
 pub struct Clock {
     epoch_ns: u64,
 }
 
 impl Clock {
-    /// A clock that starts at `epoch_ns` of `CLOCK_MONOTONIC`.
+    /// Creates a clock that starts at `epoch_ns` of `CLOCK_MONOTONIC`.
     pub const fn starting_at(epoch_ns: u64) -> Self {
         Self { epoch_ns }
     }
 
-    /// A clock that starts now.
+    /// Creates a clock that starts now.
     pub fn start() -> Self {
         Self::starting_at(monotonic_ns())
     }
 
-    /// Time since the start.
+    /// Returns the time since the start.
     #[inline]
     pub fn now(self) -> Time {
         Time::from_ns(monotonic_ns().saturating_sub(self.epoch_ns))
     }
 
-    /// Returns how long it is until the clock starts; until then it shows 0.
+    /// Returns the time until the clock starts.
     pub(crate) fn until_start(self) -> Duration {
         Duration::from_nanos(self.epoch_ns.saturating_sub(monotonic_ns()))
     }
 
-    /// The time of this clock at `monotonic_ns` of [`monotonic_ns`]; `None` before its start.
+    /// Returns this clock's time at `monotonic_ns` of [`monotonic_ns`]; `None` before the start.
     pub fn time_of(self, monotonic_ns: u64) -> Option<Time> {
         monotonic_ns.checked_sub(self.epoch_ns).map(Time::from_ns)
     }
 
-    /// `time` of this clock as `CLOCK_MONOTONIC` nanoseconds, for absolute timers.
+    /// Converts `time` of this clock to `CLOCK_MONOTONIC` nanoseconds, for absolute timers.
     pub fn monotonic_ns_of(self, time: Time) -> u64 {
         let shown = self.epoch_ns.saturating_add(time.as_ns());
         distortion::of_process().map_or(shown, |distortion| distortion.true_of(shown))
     }
 
-    /// The time of this clock at which the kernel stamped a packet that it has handed over since.
+    /// Returns this clock's time of the kernel's receive timestamp. `now` is the current time.
     pub(crate) fn time_of_stamp(self, stamp: KernelTime, now: Time) -> Time {
         let Some(true_ns) = stamp.realtime_ns.checked_add_signed(-stamp.ahead_ns) else { return now };
-        // Not after now, and not long before: the wall clock may have stepped in between.
+        // The time is at most now and not long before, since the wall clock may have stepped in between.
         self.time_of(shown(true_ns)).filter(|at| *at <= now && now - *at <= LONGEST_WAIT).unwrap_or(now)
     }
 }
 
-/// Longest time that a packet waits for its reader before its stamp is taken for wrong.
+/// Maximum time that a packet waits for its reader. Older timestamps are considered wrong.
 const LONGEST_WAIT: Span = Span::from_secs(1);
 
-/// When the kernel took in a packet: by the wall clock, which is so far ahead of `CLOCK_MONOTONIC` just then.
+/// Kernel receive timestamp by the wall clock, with the wall clock's lead over `CLOCK_MONOTONIC` at that time.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct KernelTime {
     pub(crate) realtime_ns: u64,
     pub(crate) ahead_ns: i64,
 }
 
-/// How far the wall clock is ahead of `CLOCK_MONOTONIC`, ns.
+/// Returns the wall clock's lead over `CLOCK_MONOTONIC`, ns.
 pub fn wall_clock_ahead_ns() -> i64 {
     read(ClockId::CLOCK_REALTIME) as i64 - read(ClockId::CLOCK_MONOTONIC) as i64
 }
 
-/// `CLOCK_MONOTONIC` as this process is to see it, ns.
+/// Returns `CLOCK_MONOTONIC` with this process's distortion, ns.
 #[inline]
 pub fn monotonic_ns() -> u64 {
     shown(read(ClockId::CLOCK_MONOTONIC))
@@ -80,43 +80,43 @@ fn shown(true_ns: u64) -> u64 {
 
 #[inline]
 fn read(clock: ClockId) -> u64 {
-    // The clocks exist on every Linux; the call cannot fail with a valid identifier.
+    // These clocks exist on every Linux. The call cannot fail with a valid identifier.
     clock_gettime(clock).map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }
 
-/// A stretch of time in which a clock goes evenly.
+/// Time range in which a clock has a constant rate.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Stretch {
-    /// When it begins, ns of the clock since the start of the run.
+    /// Beginning of the range, ns of the clock since the start of the run.
     pub from_ns: i64,
-    /// What is added to its times then, ns.
+    /// Correction at the beginning, ns.
     pub add_ns: i64,
-    /// How much more is added in each nanosecond after it.
+    /// Change of the correction per nanosecond.
     pub rate: f64,
 }
 
-/// What to add to the times of a clock to get those of the run's own clock. Nothing for all clocks of one machine.
+/// Correction from a clock's times to those of the run's own clock. It is empty for all clocks of one machine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Correction {
-    /// In order of time; the first one holds before it too. None: the run's own clock.
+    /// Ranges in time order. The first one also applies before its beginning. Without ranges the times are unchanged.
     stretches: Vec<Stretch>,
 }
 
 impl Correction {
-    /// The run's own clock.
+    /// Correction of the run's own clock, which changes nothing.
     pub const NONE: Self = Self { stretches: Vec::new() };
 
-    /// Always the same, ns: positive if the clock is behind the run's own.
+    /// Returns a constant correction, ns: positive if the clock is behind the run's own clock.
     pub fn constant(add_ns: i64) -> Self {
         Self { stretches: vec![Stretch { from_ns: 0, add_ns, rate: 0.0 }] }
     }
 
-    /// Of a clock that goes evenly in each of several stretches, in order of time.
+    /// Returns the correction of a clock with constant rates in these ranges, which are in time order.
     pub const fn of(stretches: Vec<Stretch>) -> Self {
         Self { stretches }
     }
 
-    /// `time` of the clock in nanoseconds since the start of the run, negative before it.
+    /// Converts `time` of the clock to nanoseconds since the start of the run; negative before the start.
     #[inline]
     pub fn ns_of(&self, time: Time) -> i64 {
         let time = time.as_ns() as i64;
@@ -128,7 +128,7 @@ impl Correction {
         time.saturating_add(add_ns).saturating_add(((time - from_ns) as f64 * rate).round() as i64)
     }
 
-    /// `time` of the clock as a time of the run, which begins with zero.
+    /// Converts `time` of the clock to a time of the run; at least zero.
     #[inline]
     pub fn time_of(&self, time: Time) -> Time {
         Time::from_ns(self.ns_of(time).max(0) as u64)

@@ -1,33 +1,33 @@
-//! A clock that is wrong on purpose: how corrections of clocks are tried out with one machine.
+//! Deliberately wrong clock, for tests of clock corrections on one machine.
 
 use std::sync::OnceLock;
 use strict_input::Refusal;
 
-/// What a clock shows, as a function of what it would show: an offset, a drift and a step.
+/// Distortion of a clock: an offset, a drift and a step.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Distortion {
-    /// Added from the start, ns.
+    /// Offset from the start, ns.
     offset_ns: i64,
-    /// Nanoseconds gained in a nanosecond.
+    /// Drift, ns per ns.
     drift: f64,
-    /// When drift begins, ns of the true clock.
+    /// Beginning of the drift, ns of the true clock.
     base_ns: u64,
-    /// When the clock steps, ns of the true clock, and by how much.
+    /// Time of the step, ns of the true clock, and size of the step, ns.
     step: Option<(u64, i64)>,
 }
 
-/// The distortion of this process, if it has one.
+/// Distortion of this process, if any.
 static OF_PROCESS: OnceLock<Distortion> = OnceLock::new();
 
-/// What is allowed, for messages.
+/// Allowed form, for messages.
 const FORM: &str = "offset=37ms,drift=100ppm,step=+20ms@5s (each may be left out)";
 
 impl Distortion {
-    /// Reads `offset=37ms,drift=-100ppm,step=+20ms@5s`: drift begins and the step's time counts from `now_ns` of the true
-    /// clock.
+    /// Parses `offset=37ms,drift=-100ppm,step=+20ms@5s`. The drift begins at `now_ns` of the true clock, and the step's
+    /// time counts from there.
     ///
     /// # Errors
-    /// One line with the form that is allowed.
+    /// Returns one line with the allowed form.
     pub fn parse(text: &str, now_ns: u64) -> Result<Self, Refusal> {
         let refused = || Refusal::of_key(format!("clock `{text}`"), format!("allowed is {FORM}"));
         let mut distortion = Self { base_ns: now_ns, ..Self::default() };
@@ -51,19 +51,19 @@ impl Distortion {
         Ok(distortion)
     }
 
-    /// What the clock shows when the true one shows `true_ns`.
+    /// Returns the distorted time at `true_ns` of the true clock.
     pub(crate) fn shown(self, true_ns: u64) -> u64 {
         let stepped = self.step.filter(|(at, _)| true_ns >= *at).map_or(0, |(_, by)| by);
         self.smooth(true_ns).saturating_add_signed(stepped)
     }
 
-    /// The same without the step.
+    /// Returns the distorted time without the step.
     fn smooth(self, true_ns: u64) -> u64 {
         let gained = (true_ns as i64 - self.base_ns as i64) as f64 * self.drift;
         true_ns.saturating_add_signed(self.offset_ns + gained.round() as i64)
     }
 
-    /// What the true clock shows when this one first shows `shown_ns`: for timers.
+    /// Returns the true time at which the distorted clock first reaches `shown_ns`, for timers.
     pub(crate) fn true_of(self, shown_ns: u64) -> u64 {
         let before = self.unsmooth(shown_ns);
         match self.step {
@@ -79,7 +79,7 @@ impl Distortion {
     }
 }
 
-/// Nanoseconds of `37ms`, `+1s`, `-20us`.
+/// Parses a duration such as `37ms`, `+1s` or `-20us` into nanoseconds.
 fn nanoseconds(text: &str) -> Option<i64> {
     let units = [("ns", 1.0), ("us", 1e3), ("ms", 1e6), ("s", 1e9)];
     let (number, scale) = units.iter().find_map(|(unit, scale)| Some((text.strip_suffix(unit)?, scale)))?;
@@ -87,12 +87,12 @@ fn nanoseconds(text: &str) -> Option<i64> {
     (value.abs() <= 1e18).then_some(value as i64)
 }
 
-/// From now on the clocks of this process show what `distortion` says. Only the first call counts.
+/// Distorts the clocks of this process from now on. Only the first call has an effect.
 pub fn distort(distortion: Distortion) {
     let _first = OF_PROCESS.set(distortion);
 }
 
-/// The distortion of this process.
+/// Returns the distortion of this process.
 #[inline]
 pub(crate) fn of_process() -> Option<Distortion> {
     OF_PROCESS.get().copied()
@@ -113,7 +113,7 @@ mod tests {
         for true_ns in [100 * S, 104 * S, 105 * S, 106 * S, 160 * S] {
             assert!(wrong.true_of(wrong.shown(true_ns)).abs_diff(true_ns) <= 2, "{true_ns}");
         }
-        // What it never shows comes with the step.
+        // Times that a forward step skips begin at the step.
         assert_eq!(wrong.true_of(wrong.shown(105 * S) - 10_000_000), 105 * S);
     }
 

@@ -1,22 +1,22 @@
-//! What is around everything that two sides say to each other.
+//! Envelopes of all messages between two peers.
 
 use crate::guard::Guard;
 use crate::layout::{HEAD_BYTES, word, write};
 use crate::seal::{Kind, TAG_BYTES};
 use crate::socket::Datagram;
 
-/// What an envelope adds to its content.
+/// Number of bytes that an envelope adds to its content.
 pub const ENVELOPE_BYTES: usize = HEAD_BYTES + TAG_BYTES;
-/// What an envelope holds.
+/// Content of an envelope.
 #[derive(Debug)]
 pub struct Opened<'a> {
-    /// What it is.
+    /// Kind of the message.
     pub kind: Kind,
-    /// Its number among those of its kind.
+    /// Number of the message within its kind.
     pub number: u64,
-    /// When it was sent, by its sender's clock.
+    /// Time of sending by the sender's clock, ns.
     pub stamp_ns: u64,
-    /// Its content.
+    /// Content of the message.
     pub body: &'a mut [u8],
 }
 
@@ -33,7 +33,8 @@ pub fn close_envelope(
     write(kind, number, stamp_ns, body, bytes, |head, body| guard.close(kind, number, head, body));
 }
 
-/// Opens an envelope. Returns `None` if it is a greeting, which `guard` takes, or not a new one of the peer.
+/// Opens an envelope. Returns `None` for greetings, which `guard` handles, and for envelopes that are not new or not
+/// from the peer.
 #[inline]
 pub fn open_envelope<'a>(guard: &mut Guard, datagram: &'a mut Datagram<'_>) -> Option<Opened<'a>> {
     if guard.take_greeting(datagram) {

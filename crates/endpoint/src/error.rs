@@ -1,14 +1,14 @@
-//! The errors of this crate.
+//! Errors of this crate.
 
 use std::io;
 use std::net::SocketAddrV4;
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// Why an end of a flow cannot do its part.
+/// Reason why an end of a flow cannot work.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Something that was written is not allowed.
+    /// An input is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The sending socket.
@@ -17,36 +17,36 @@ pub enum Error {
     /// The receiving socket.
     #[error("receiving socket: {0}")]
     Receiving(#[source] io::Error),
-    /// The other end is not reached.
+    /// The connection to the other end failed.
     #[error("cannot connect to {address}: {source}")]
     Connect {
-        /// Its address.
+        /// Address of the other end.
         address: SocketAddrV4,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
     /// The kernel does not have a congestion control.
     #[error("congestion control {name}: not offered by this kernel: it has {available}")]
     NotOffered {
-        /// Its name.
+        /// Name of the congestion control.
         name: String,
-        /// Those that there are.
+        /// Available congestion controls.
         available: String,
     },
-    /// The kernel does not let this process use a congestion control.
+    /// The kernel does not permit this process to use a congestion control.
     #[error("congestion control {name}: not permitted without CAP_NET_ADMIN: allowed are {allowed}")]
     NotPermitted {
-        /// Its name.
+        /// Name of the congestion control.
         name: String,
-        /// Those that are allowed.
+        /// Allowed congestion controls.
         allowed: String,
     },
     /// The kernel refuses a congestion control for another reason.
     #[error("congestion control {name}: {source}")]
     CongestionControl {
-        /// Its name.
+        /// Name of the congestion control.
         name: String,
-        /// Why.
+        /// Error of the operating system.
         source: io::Error,
     },
 }

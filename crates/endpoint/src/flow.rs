@@ -1,5 +1,4 @@
-//! Both ends of a flow of a run: each at work in a thread of its own, or on a machine of its own; and what they know
-//! after it.
+//! Both ends of a run's flow, each in its own thread or on its own machine, and their reports.
 
 use crate::Error;
 use crate::clock::Correction;
@@ -24,23 +23,23 @@ use std::time::Duration;
 use transport::{Application, ApplicationSpec, Config, DecodedFrame, Receiver, Sender};
 use units::{Span, Time};
 
-/// Longest sleep of a flow that waits for its start.
+/// Maximum sleep of a flow before its start.
 const POLL: Duration = Duration::from_millis(2);
 
-/// What the sending end of a flow knows after a run, by its own clock.
+/// Report of a flow's sender after a run, by its own clock.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct SenderReport {
     counters: SenderCounters,
     samples: Samples,
     journal: Journal,
-    /// Frames written to a stream that cannot carry marks.
+    /// Frames in a stream that cannot carry marks.
     frames: Vec<StreamedFrame>,
     guarded: Guarded,
-    /// How late it was; the kernel's TCP is not asked.
+    /// Lateness of the sender; `None` for kernel TCP.
     punctuality: Option<Punctuality>,
 }
 
-/// What the receiving end of a flow knows after a run, by its own clock.
+/// Report of a flow's receiver after a run, by its own clock.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct ReceiverReport {
     media: ReceivedMedia,
@@ -50,57 +49,57 @@ pub struct ReceiverReport {
 }
 
 impl SenderReport {
-    /// Number of the flow, from 1, as this end has it.
+    /// Returns the number of the flow at this end, from 1.
     pub const fn flow(&self) -> u32 {
         self.counters.flow
     }
 
-    /// Its logs, by its own clock.
+    /// Returns the logs of this end, by its own clock.
     pub fn logs(&self) -> impl Iterator<Item = &EventLog> {
         self.journal.logs()
     }
 
-    /// What it did not take for its peer's.
+    /// Returns the counts of refused datagrams.
     pub const fn guarded(&self) -> Guarded {
         self.guarded
     }
 
-    /// How late it was, where it is dumbbell's own.
+    /// Returns the lateness of the end if it uses the built-in transport.
     pub const fn punctuality(&self) -> Option<Punctuality> {
         self.punctuality
     }
 }
 
 impl ReceiverReport {
-    /// Its logs, by its own clock.
+    /// Returns the logs of this end, by its own clock.
     pub fn logs(&self) -> impl Iterator<Item = &EventLog> {
         self.journal.logs()
     }
 
-    /// What it did not take for its peer's.
+    /// Returns the counts of refused datagrams.
     pub const fn guarded(&self) -> Guarded {
         self.guarded
     }
 
-    /// How late it was, where it is dumbbell's own.
+    /// Returns the lateness of the end if it uses the built-in transport.
     pub const fn punctuality(&self) -> Option<Punctuality> {
         self.punctuality
     }
 }
 
-/// What a receiving end knows of a live source.
+/// Receiver's data on a live source.
 #[derive(Debug, Serialize, Deserialize)]
 enum ReceivedMedia {
-    /// What it decoded.
+    /// Decoded frames.
     Frames(Vec<DecodedFrame>),
-    /// When bytes of the stream arrived.
+    /// Arrival times of the stream's bytes.
     Stream(Vec<Milestone>),
 }
 
-/// Sends flow number `index` (from 0) of `spec` by our transport over `socket`, until the session is over.
+/// Sends flow number `index` (from 0) of `spec` with the built-in transport over `socket` until the session is over.
 ///
 /// # Errors
-/// One line: what the socket refused.
+/// Returns an error if the socket fails.
 pub fn send_udp(
     spec: &RunSpec,
     index: usize,
@@ -119,11 +118,11 @@ pub fn send_udp(
     Ok(SenderReport { counters, samples, journal, frames: Vec::new(), guarded, punctuality })
 }
 
-/// Receives what [`send_udp`] sends at the other end, until the session is over. A socket without a peer takes the
-/// sender of the first data packet for it.
+/// Receives the flow of [`send_udp`] at the other end until the session is over. A socket without a peer connects to
+/// the sender of the first data packet.
 ///
 /// # Errors
-/// One line: what the socket refused.
+/// Returns an error if the socket fails.
 pub fn receive_udp(
     config: &Config,
     mut receiver: Receiver,
@@ -137,12 +136,12 @@ pub fn receive_udp(
     Ok(ReceiverReport { media, journal, guarded: wire.guarded(), punctuality: Some(punctuality) })
 }
 
-/// Sends flow number `index` (from 0) of `spec` by the kernel's TCP to `address`, with that congestion control, from the
-/// flow's start to its end or until the session is over. The kernel does not tell what it decides, or when: the journal
-/// stays empty.
+/// Sends flow number `index` (from 0) of `spec` with kernel TCP and the given congestion control to `address`. It sends
+/// from the flow's start to its end or until the session is over. The kernel does not report its decisions, so the
+/// journal stays empty.
 ///
 /// # Errors
-/// One line: a congestion control that is not to be had, or what the socket refused.
+/// Returns an error if the congestion control is unavailable or the socket fails.
 pub fn send_tcp(
     spec: &RunSpec,
     index: usize,
@@ -153,7 +152,7 @@ pub fn send_tcp(
     let flow = &spec.flows[index];
     let (start, end) = (flow.start(), session.end.min(flow.stop(spec.duration())));
     let session = Session { end, ..session };
-    // The kernel has a clock of its own, by which it would measure the wait as part of the first round trip.
+    // The kernel would measure the wait as a part of the first round trip, by its own clock.
     while !session.clock.until_start().is_zero() && !session.is_stopped() {
         thread::sleep(POLL.min(session.clock.until_start()));
     }
@@ -177,10 +176,10 @@ pub fn send_tcp(
     Ok(SenderReport { counters, samples, journal, frames: outcome.frames, guarded, punctuality: None })
 }
 
-/// Receives what [`send_tcp`] sends at the other end, until that ends or the session is over.
+/// Receives the flow of [`send_tcp`] at the other end, until the flow ends or the session is over.
 ///
 /// # Errors
-/// One line: what the socket refused.
+/// Returns an error if the socket fails.
 pub fn receive_tcp(
     flow: &FlowSpec,
     listener: &TcpListener,
@@ -193,33 +192,33 @@ pub fn receive_tcp(
     Ok(ReceiverReport { media: ReceivedMedia::Stream(arrived), journal, guarded, punctuality: None })
 }
 
-/// Says that the sending end of flow number `index` (from 0) is at work.
+/// Logs the start of the sender of flow number `index` (from 0).
 fn tell_begin(spec: &RunSpec, index: usize, over: &str) {
     let flow = &spec.flows[index];
     let (start_s, stop_s) = (flow.start().as_secs_f64(), flow.stop(spec.duration()).as_secs_f64());
     tracing::info!(flow = index + 1, scheme = %flow.scheme, over, start_s, stop_s, "flow begins");
 }
 
-/// Says that it is over.
+/// Logs the end of the sender of flow number `index` (from 0).
 fn tell_end(index: usize, counters: &SenderCounters) {
     let (active_s, completed_s) = (counters.active.as_secs_f64(), counters.completed.map(Time::as_secs_f64));
     let (retransmissions, timeouts) = (counters.retransmissions, counters.timeouts);
     tracing::info!(flow = index + 1, active_s, completed_s, retransmissions, timeouts, "flow is over");
 }
 
-/// What both ends of a flow know after a run.
+/// Report of both ends of a flow after a run.
 #[derive(Debug)]
 pub struct FlowReport {
     counters: SenderCounters,
     samples: Samples,
     frames: Vec<DecodedFrame>,
-    /// Of the sending and the receiving end, each by the clock beside it.
+    /// Journals of the sender and the receiver, each with the correction of its clock.
     journals: [(Journal, Correction); 2],
     punctuality: [Option<Punctuality>; 2],
 }
 
 impl FlowReport {
-    /// What the two ends have reported, given what corrects the clock of each.
+    /// Combines the reports of both ends, each with the correction of its clock.
     pub fn of(sent: (SenderReport, Correction), received: (ReceiverReport, Correction)) -> Self {
         let punctuality = [sent.0.punctuality, received.0.punctuality];
         let (SenderReport { mut counters, samples, journal: sending, frames, .. }, at_sender) = sent;
@@ -237,39 +236,39 @@ impl FlowReport {
         Self { counters, samples, frames, journals, punctuality }
     }
 
-    /// How late the sending and the receiving end were, where they are dumbbell's own.
+    /// Returns the lateness of sender and receiver if they use the built-in transport.
     pub const fn punctuality(&self) -> [Option<Punctuality>; 2] {
         self.punctuality
     }
 
-    /// What the sender counted.
+    /// Returns the sender's counters.
     pub const fn counters(&self) -> &SenderCounters {
         &self.counters
     }
 
-    /// Frames of a live source that could be decoded, in time order.
+    /// Returns the decoded frames of a live source in time order.
     pub fn frames(&self) -> &[DecodedFrame] {
         &self.frames
     }
 
-    /// The logs of both ends, for [`crate::merged`].
+    /// Returns the logs of both ends, for [`crate::merged`].
     pub fn logs(&self) -> impl Iterator<Item = ClockedLog<'_>> {
         self.journals
             .iter()
             .flat_map(|(journal, correction)| journal.logs().map(move |log| ClockedLog { log, correction }))
     }
 
-    /// The state of the sender at `at` of its clock, if it was sampled then.
+    /// Returns the sender's state in the sample at `at` of the sender's clock, if any.
     pub fn state(&self, at: Time) -> Option<FlowState> {
         self.samples.state(at)
     }
 
-    /// How late the sending end woke up at most to take a sample.
+    /// Returns the maximum delay of the sender's samples.
     pub const fn latest(&self) -> Span {
         self.samples.latest()
     }
 
-    /// Tells the samples of flow number `flow` (from 1), with the sender's state after every event in full logs.
+    /// Reports the samples of flow number `flow` (from 1), with the sender's state after every event in full logs.
     pub fn tell_samples(&self, observer: &mut dyn Observer, flow: u32) {
         let [(journal, correction), _] = &self.journals;
         self.samples.tell(journal.states(), correction, observer, flow);

@@ -1,5 +1,5 @@
-//! How datagrams of our transport go over a socket: as they are, or between two machines, each with a tag in front that
-//! only the other end can have made.
+//! Authentication of the built-in transport's datagrams on a socket. Between two machines, each datagram begins with a
+//! tag that only the peer can make. Otherwise datagrams are plain.
 
 use crate::clock::monotonic_ns;
 use crate::layout::{HEAD_BYTES, word, write};
@@ -14,18 +14,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use units::{Span, Time};
 
-/// Silence after which a greeting keeps the way open: NATs forget one of UDP after 30 s at the earliest that is usual
+/// Silence after which a greeting keeps NAT bindings open. Usual NATs forget a UDP binding after 30 s at the earliest
 /// (RFC 4787, REQ-5, asks for two minutes).
 pub const SILENCE: Span = Span::from_secs(10);
 
-/// What an end did not take for its peer's, and how often that has moved.
+/// Counts of refused datagrams, and of changes of the peer's address.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Guarded {
-    /// Datagrams without a valid tag.
+    /// Number of datagrams without a valid tag.
     pub forged: u64,
-    /// Datagrams that had come before, or were too old to tell.
+    /// Number of datagrams that were replayed or too old to check.
     pub replayed: u64,
-    /// Times that the peer's address was another (a NAT has bound it anew).
+    /// Number of changes of the peer's address (a NAT has rebound it).
     pub moved: u64,
 }
 
@@ -41,35 +41,35 @@ impl Add for Guarded {
     }
 }
 
-/// Whom an end hears, and where that is.
+/// Authentication state of an end, and the peer's address.
 #[derive(Debug)]
 pub struct Guard {
     peer: Peer,
     outgoing: Seal,
     incoming: Seal,
-    /// By kind.
+    /// Replay windows by kind.
     seen: Vec<(Kind, Window)>,
     guarded: Guarded,
-    /// Answers that are yet to be sent.
+    /// Answers that wait to be sent.
     answers: Vec<u64>,
 }
 
-/// What a datagram is found to be.
+/// Result of checking a datagram.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Finding {
-    /// The peer's, and new.
+    /// New datagram of the peer.
     New,
-    /// The peer's, and came before, or is too old to tell.
+    /// Datagram of the peer that was replayed or is too old to check.
     Again,
-    /// Not the peer's.
+    /// Datagram without a valid tag of the peer.
     Forged,
 }
 
-/// Maximum number of answers that wait to be sent.
+/// Maximum number of waiting answers.
 const MAX_ANSWERS: usize = 64;
 
 impl Guard {
-    /// With the keys of both directions and a guess where the peer is.
+    /// Creates a guard with the keys of both directions and a guess of the peer's address.
     pub fn new(peer: SocketAddrV4, outgoing: &Key, incoming: &Key) -> Self {
         let (outgoing, incoming) = (Seal::new(outgoing), Seal::new(incoming));
         let (peer, guarded) = (Peer::at(peer), Guarded::default());
@@ -81,32 +81,32 @@ impl Guard {
         self.peer.address()
     }
 
-    /// Whether something of the peer has come.
+    /// Returns true if a datagram of the peer has arrived.
     pub fn is_heard(&self) -> bool {
         self.peer.is_heard()
     }
 
-    /// Whether what is sent to the peer's address reaches it.
+    /// Returns true if datagrams to the peer's address reach the peer.
     pub const fn is_reached(&self) -> bool {
         self.peer.is_known()
     }
 
-    /// Returns what was not the peer's.
+    /// Returns the counts of refused datagrams.
     pub const fn guarded(&self) -> Guarded {
         Guarded { moved: self.peer.moves(), ..self.guarded }
     }
 
-    /// Counts a datagram that has not even the form of one of the peer's.
+    /// Counts a datagram of an invalid format.
     pub const fn count_forged(&mut self) {
         self.guarded.forged += 1;
     }
 
-    /// Encrypts `body`; returns the tag of it and `head`.
+    /// Encrypts `body` and returns the tag of `head` and `body`.
     pub fn close(&self, kind: Kind, number: u64, head: &[u8], body: &mut [u8]) -> [u8; TAG_BYTES] {
         self.outgoing.close(kind, number, head, body)
     }
 
-    /// Decrypts `body`. Returns whether it is the peer's and new.
+    /// Decrypts `body`. Returns true if the datagram is new and from the peer.
     pub fn open(
         &mut self,
         named: (Kind, u64),
@@ -143,7 +143,7 @@ impl Guard {
         Finding::Again
     }
 
-    /// Takes a greeting of the peer; returns false, and counts nothing, if the datagram is none.
+    /// Handles a greeting of the peer. Returns false, and counts nothing, if the datagram is no greeting.
     pub fn take_greeting(&mut self, datagram: &mut Datagram<'_>) -> bool {
         if !has_form_of_greeting(datagram.bytes) {
             return false;
@@ -164,14 +164,14 @@ impl Guard {
         true
     }
 
-    /// Asks at every address at which the peer may be.
+    /// Asks at every possible address of the peer.
     pub fn greet(&mut self, socket: &UdpSocket) {
         for to in self.peer.everywhere() {
             self.ask(socket, to);
         }
     }
 
-    /// Answers greetings, and asks where the peer is if that is in doubt. To be called often.
+    /// Answers greetings, and asks for the peer if its address is in doubt. Must be called often.
     #[inline]
     pub fn tend(&mut self, socket: &UdpSocket) {
         if self.peer.is_settled() && self.answers.is_empty() {
@@ -197,7 +197,7 @@ impl Guard {
         write(kind, number, monotonic_ns(), &body, &mut bytes, |head, body| {
             self.close(kind, number, head, body)
         });
-        // What the socket does not take is as good as lost on the way: the next one follows.
+        // A failed send is like a lost packet, since another greeting follows.
         let _sent = socket.send_to(&bytes, to);
     }
 }
@@ -206,49 +206,49 @@ fn now() -> Time {
     Time::from_ns(monotonic_ns())
 }
 
-/// Whether a datagram has the form of a greeting. Few others do, and those are told apart by the tag.
+/// Returns true if a datagram has the format of a greeting. Few other datagrams have it; the tag tells them apart.
 fn has_form_of_greeting(datagram: &[u8]) -> bool {
     datagram.len() == GREETING_DATAGRAM_BYTES && datagram[7] == Kind::Hello as u8
 }
 
-/// What stands between our transport and its socket.
+/// Layer between the built-in transport and its socket.
 #[derive(Debug)]
 pub struct Wire {
     guard: Option<Guard>,
-    /// Counts bytes, with those of others.
+    /// Counter of sent bytes, shared with others.
     sent_bytes: Option<Arc<AtomicU64>>,
-    /// When something was sent last.
+    /// Time of the last transmission.
     sent_at: Time,
 }
 
 impl Wire {
-    /// Nothing: for sockets that nobody else can reach.
+    /// Creates a layer without authentication, for sockets that nobody else can reach.
     pub const fn plain() -> Self {
         Self { guard: None, sent_bytes: None, sent_at: Time::ZERO }
     }
 
-    /// A guard; the bytes that are sent are added to `sent_bytes`.
+    /// Creates a layer with a guard. Sent bytes are added to `sent_bytes`.
     pub const fn guarded_by(guard: Guard, sent_bytes: Arc<AtomicU64>) -> Self {
         Self { guard: Some(guard), sent_bytes: Some(sent_bytes), sent_at: Time::ZERO }
     }
 
-    /// Returns what was not the peer's.
+    /// Returns the counts of refused datagrams.
     pub(crate) fn guarded(&self) -> Guarded {
         self.guard.as_ref().map_or(Guarded::default(), Guard::guarded)
     }
 
-    /// Returns where to send to, for a socket without a peer.
+    /// Returns the destination for a socket without a peer.
     pub(crate) fn peer(&self) -> Option<SocketAddrV4> {
         self.guard.as_ref().map(Guard::peer)
     }
 
-    /// Returns how much of a datagram has to be read whose first `head_bytes` say all: with a guard all of it, because every
-    /// byte is authenticated.
+    /// Returns the bytes to read of a datagram whose first `head_bytes` suffice. With a guard all bytes must be read,
+    /// since every byte is authenticated.
     pub(crate) const fn slot_bytes(&self, head_bytes: usize) -> usize {
         if self.guard.is_some() { MAX_DATAGRAM_BYTES } else { head_bytes }
     }
 
-    /// Puts a datagram of our transport into the outbox. Returns its length.
+    /// Adds a datagram to the outbox and returns its length.
     #[inline]
     pub(crate) fn push(
         &mut self,
@@ -273,20 +273,20 @@ impl Wire {
         length
     }
 
-    /// Takes a datagram that is no packet of our transport but a greeting; returns whether it was one.
+    /// Handles a greeting. Returns false if the datagram is a packet of the built-in transport.
     #[inline]
     pub(crate) fn take_greeting(&mut self, datagram: &mut Datagram<'_>) -> bool {
         self.guard.as_mut().is_some_and(|guard| guard.take_greeting(datagram))
     }
 
-    /// Returns the packet of our transport in a datagram.
+    /// Returns the transport packet in a datagram.
     #[inline]
     pub(crate) fn body<'a>(&self, datagram: &'a [u8]) -> &'a [u8] {
         let before = if self.guard.is_some() { TAG_BYTES } else { 0 };
         datagram.get(before..).unwrap_or_default()
     }
 
-    /// Whether a datagram that says so is the peer's, and new.
+    /// Returns true if a datagram of this kind and number is new and from the peer.
     #[inline]
     pub(crate) fn accepts(&mut self, kind: Kind, number: u64, datagram: &Datagram<'_>) -> bool {
         let Some(guard) = &mut self.guard else { return true };
@@ -294,7 +294,7 @@ impl Wire {
         guard.open((kind, number), body, &mut [], tag, datagram.source)
     }
 
-    /// Counts a datagram that is nothing of the peer's.
+    /// Counts a datagram that the peer did not send.
     pub(crate) const fn refuse(&mut self) {
         if let Some(guard) = &mut self.guard {
             guard.count_forged();
@@ -336,17 +336,17 @@ mod tests {
             receiver.open((Kind::Packet, number), b"head", &mut [], &tag, at(port))
         };
         assert!(take(5, sent(5), 1) && take(6, sent(6), 7));
-        // Overtaken on its way; then the same again, and what nobody has made.
+        // Number 4 was reordered. Then a replay and a forgery follow.
         assert!(take(4, sent(4), 1) && !take(6, sent(6), 9) && !take(7, sent(6), 9));
-        // An address from which something comes is not yet that of the peer.
+        // A new source address is not the peer's address until an answer proves it.
         assert_eq!(receiver.peer(), at(1));
         assert_eq!(receiver.guarded(), Guarded { forged: 1, replayed: 1, moved: 0 });
-        // Kinds are numbered apart.
+        // Each kind has its own numbers.
         let tag = sender.close(Kind::Hello, 5, b"head", &mut []);
         assert!(receiver.open((Kind::Hello, 5), b"head", &mut [], &tag, at(7)));
     }
 
-    /// A socket with a guard, and what it takes of what has come.
+    /// Socket with a guard and an inbox.
     struct Station(UdpSocket, Guard, Inbox);
 
     impl Station {
@@ -369,7 +369,8 @@ mod tests {
             socket
         };
         let address = |socket: &UdpSocket| at(socket.local_addr().unwrap().port());
-        // The first one speaks to a router, which copies from a port of its own before it passes on from another.
+        // The first socket sends to a router. It copies each greeting from one port before it forwards the greeting
+        // from another.
         let (one, two, router, ahead, beyond) = (bind(), bind(), bind(), bind(), bind());
         let (first, second) = (address(&one), address(&two));
         let mut stations = [

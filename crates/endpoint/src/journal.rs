@@ -1,4 +1,4 @@
-//! What an end of ours writes down while it works, by its own clock.
+//! Event journal of a flow's end in the built-in transport, by the end's own clock.
 
 use crate::codec::IP_UDP_BYTES;
 use crate::log::EventLog;
@@ -11,8 +11,8 @@ use serde::{Deserialize, Serialize};
 use transport::{AckFrame, Data, EcnCounts, Sender};
 use units::Time;
 
-/// The events of one end: a sender's verdicts on its packets and, for full logs, its state after every event; packets as
-/// they leave and arrive only where nothing between the ends logs them.
+/// Events of one end. These are a sender's verdicts on its packets and, in full logs, its state after every event.
+/// Departures and arrivals of packets are logged only if nothing between the ends logs them.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub struct Journal {
     /// Number of the flow, from 0.
@@ -20,7 +20,7 @@ pub struct Journal {
     level: LogLevel,
     logs_packets: bool,
     log: EventLog,
-    /// Packets that have come in: the kernel dates them back to when they did.
+    /// Arrivals of packets. They have the earlier times of the kernel's receive timestamps.
     arrivals: EventLog,
     #[serde(skip)]
     changes: Changes,
@@ -28,28 +28,28 @@ pub struct Journal {
 }
 
 impl Journal {
-    /// Of flow number `index` (from 0), for a log of this level.
+    /// Creates the journal of flow number `index` (from 0) for a log of this level.
     pub fn of(index: usize, level: LogLevel) -> Self {
         Self { flow: index as u32, level, ..Self::default() }
     }
 
-    /// The same with packets: for ends with no emulated path between them.
+    /// Adds the logging of packets, for ends without an emulated path between them.
     #[must_use]
     pub fn with_packets(self) -> Self {
         Self { logs_packets: true, ..self }
     }
 
-    /// The events, as two logs.
+    /// Returns the events as two logs.
     pub(crate) fn logs(&self) -> impl Iterator<Item = &EventLog> {
         [&self.log, &self.arrivals].into_iter()
     }
 
-    /// The sender's state after every event, in full logs.
+    /// Returns the sender's state after every event, in full logs.
     pub(crate) const fn states(&self) -> &Rows {
         &self.states
     }
 
-    /// A data packet leaves in a UDP payload of so many bytes.
+    /// Logs the departure of a data packet in a UDP payload of `payload_bytes`.
     #[inline]
     pub(crate) fn data_left(&mut self, data: &Data, payload_bytes: usize) {
         if self.logs_packets {
@@ -59,8 +59,7 @@ impl Journal {
         }
     }
 
-    /// A data packet has arrived in a UDP payload of so many bytes, with `new_bytes` of the application that had not
-    /// arrived before.
+    /// Logs the arrival of a data packet in a UDP payload of `payload_bytes`, with `new_bytes` of new application data.
     #[inline]
     pub(crate) fn data_arrived(
         &mut self,
@@ -81,7 +80,7 @@ impl Journal {
         self.arrivals.detail_of_other(new_bytes);
     }
 
-    /// An ACK leaves in a UDP payload of so many bytes.
+    /// Logs the departure of an ACK in a UDP payload of `payload_bytes`.
     #[inline]
     pub(crate) fn ack_left(&mut self, at: Time, frame: &AckFrame, payload_bytes: usize) {
         if self.logs_packets {
@@ -90,7 +89,7 @@ impl Journal {
         }
     }
 
-    /// An ACK has arrived in a UDP payload of so many bytes.
+    /// Logs the arrival of an ACK in a UDP payload of `payload_bytes`.
     #[inline]
     pub(crate) fn ack_arrived(&mut self, at: Time, frame: &AckFrame, payload_bytes: usize) {
         if self.logs_packets {
@@ -100,14 +99,14 @@ impl Journal {
         }
     }
 
-    /// When the sender did what it has just done. That is `now`; in full logs the clock is read again, so that each of
-    /// several ACKs taken in at once has a time of its own. Never after the end.
+    /// Returns the time of the sender's last action, at most the end. This is `now`; in full logs the clock is read
+    /// again, so that successive ACKs of one batch have different times.
     #[inline]
     pub(crate) fn time(&self, session: Session<'_>, now: Time) -> Time {
         if self.level == LogLevel::Full { session.clock.now().min(session.end) } else { now }
     }
 
-    /// What the sender has found out about its packets.
+    /// Logs the sender's new verdicts on its packets.
     #[inline]
     pub(crate) fn verdicts(&mut self, at: Time, sender: &Sender) {
         if self.level == LogLevel::None {
@@ -119,7 +118,7 @@ impl Journal {
         }
     }
 
-    /// In full logs, whatever of the sender's state has changed, and `always`.
+    /// Adds the changed values of the sender's state, and `always`, to full logs.
     #[inline]
     pub(crate) fn state(&mut self, at: Time, always: &'static str, sender: &Sender) {
         if self.level == LogLevel::Full {
@@ -128,7 +127,7 @@ impl Journal {
         }
     }
 
-    /// What a sample of the sender shows.
+    /// Puts the values of a sample of the sender.
     pub(crate) fn sample(&self, sender: &Sender, sink: &mut dyn FieldSink) {
         if self.level == LogLevel::Full { sender.all_fields(sink) } else { sender.fields(sink) }
     }

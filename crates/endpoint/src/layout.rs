@@ -1,11 +1,11 @@
-//! Where the parts of an envelope are: number with kind, time stamp, content, tag.
+//! Byte layout of an envelope: number with kind, timestamp, content, tag.
 
 use crate::seal::{Kind, TAG_BYTES};
 
-/// Bytes before the content: number with kind, and time stamp.
+/// Bytes before the content: number with kind, and timestamp.
 pub const HEAD_BYTES: usize = 16;
 
-/// Appends an envelope to `bytes`; `close` makes its tag of the head and of the content, which it may encrypt.
+/// Appends an envelope to `bytes`. `close` computes the tag of head and content, and may encrypt the content.
 #[inline]
 pub(crate) fn write(
     kind: Kind,
@@ -24,7 +24,7 @@ pub(crate) fn write(
     bytes.extend_from_slice(&tag);
 }
 
-/// The eight bytes at `at` as a number; zero where there are none.
+/// Returns the eight bytes at `at` as a number; zero if they are missing.
 pub fn word(bytes: &[u8], at: usize) -> u64 {
     bytes.get(at..at + 8).and_then(|bytes| bytes.try_into().ok()).map_or(0, u64::from_le_bytes)
 }

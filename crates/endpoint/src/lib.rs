@@ -1,8 +1,8 @@
-//! Ends of flows on real sockets, under the real clock: our transport over UDP, and the kernel's TCP.
+//! Ends of flows on real sockets with the real clock: the built-in transport over UDP, and kernel TCP.
 //!
-//! Nothing here knows what lies between the two ends: an emulated path, a wire, or the loopback device. Each end works
-//! by the [`Clock`] of its machine and writes an [`EventLog`] of its own; [`merged`] puts the logs of a run into one
-//! order, given how far their clocks are apart.
+//! The crate does not depend on the medium between the ends, which may be an emulated path, a network or the loopback
+//! device. Each end uses the [`Clock`] of its machine and writes its own [`EventLog`]. [`merged`] merges the logs of a
+//! run by time with the corrections between their clocks.
 #![allow(clippy::disallowed_methods, reason = "this crate is about real clocks and sockets")]
 
 mod board;
@@ -60,14 +60,14 @@ pub use urgency::{Scheduled, Urgency, be_foremost_as_program, set_punctual};
 
 use units::Span;
 
-/// How late a timer may be without a pacer falling behind; also what a busy machine's scheduler takes at times.
+/// Maximum delay of a timer without effect on a pacer. A busy machine's scheduler can also cause such a delay.
 const TIMER_SLACK: Span = Span::from_ms(1);
 
-/// How long a busy end sleeps, as a network card collects packets for a while before it interrupts.
+/// Sleep of a busy end. A network card collects packets for a similar time before an interrupt.
 const QUANTUM: Span = Span::from_us(60);
 
-/// Bytes of one write to a stream, or one read from it.
+/// Length of one write to or read from a stream, bytes.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// The longest that a thread goes without looking whether it is told to stop.
+/// Maximum time between two checks whether a thread should stop.
 const STOP_CHECK: Span = Span::from_ms(100);

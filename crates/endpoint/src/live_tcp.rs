@@ -1,32 +1,36 @@
-//! A live encoder over the kernel's TCP: what it is told to capture, and when the other end has which frame. The stream
-//! itself carries no marks: the sending end notes where frames end in it, the receiving end how far it has come.
+//! Live encoder over kernel TCP: capture of frames, and their arrival times.
+//!
+//! The stream carries no marks. The sender records the end of each frame in the stream, and the receiver records its
+//! progress.
 
 use crate::tcp_info::TcpInfo;
 use serde::{Deserialize, Serialize};
 use transport::{Application, DecodedFrame, FrameMark, MEDIA_SHARE};
 use units::Time;
 
-/// A frame in a stream.
+/// Frame in a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct StreamedFrame {
-    /// Offset behind its last byte.
+    /// Stream offset after the frame's last byte.
     pub(crate) end: u64,
-    /// The frame.
+    /// Mark of the frame.
     pub(crate) mark: FrameMark,
 }
 
-/// How many bytes of a stream had arrived at a time.
+/// Progress of a stream at one time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Milestone {
-    /// By the clock of the receiving end.
+    /// Time by the receiver's clock.
     pub(crate) at: Time,
-    /// In all.
+    /// Total number of arrived bytes.
     pub(crate) bytes: u64,
 }
 
-/// Captures whatever frames are due and appends them to `frames`. The encoder hears of the connection (`info`) what it
-/// would hear of our transport: what waits in the socket has not been sent, and its bitrate is most of what congestion
-/// control lets through. `written` bytes have gone into the socket.
+/// Captures all due frames and appends them to `frames`.
+///
+/// `written` is the number of bytes written to the socket. The encoder gets the same information on the connection
+/// (`info`) as from the built-in transport: bytes that wait in the socket are unsent, and the bitrate is a large part
+/// of the rate that congestion control allows.
 pub(crate) fn capture_frames(
     now: Time,
     application: &mut Application,
@@ -44,7 +48,7 @@ pub(crate) fn capture_frames(
     }
 }
 
-/// The frames that have arrived, and when. Bytes arrive in order and all count, so every complete frame can be decoded.
+/// Returns the arrived frames with their times. Bytes arrive in order, so every complete frame can be decoded.
 pub(crate) fn decoded(frames: &[StreamedFrame], arrived: &[Milestone]) -> Vec<DecodedFrame> {
     let arrival = |frame: &StreamedFrame| {
         let complete = arrived.partition_point(|step| step.bytes < frame.end);

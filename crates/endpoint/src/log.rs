@@ -1,17 +1,17 @@
-//! What happened to packets, in 16 bytes an event while the run lasts.
+//! Log of packet events with 16 bytes per entry, kept in memory during the run.
 
 use record::{Event, Record};
 use serde::de::{Deserialize, Deserializer, Error};
 use serde::ser::{Serialize, Serializer};
 use units::Time;
 
-/// One event, or the detail that follows it.
+/// Event, or the detail that follows an event.
 #[derive(Clone, Copy, Debug)]
 struct Entry {
-    /// Time of the event, ns; in a detail when its packet entered the path, or [`ELSEWHERE`].
+    /// Time of the event, ns. In a detail: the time when the packet entered the path, or [`ELSEWHERE`].
     time_ns: u64,
-    /// From the lowest bits: 4 of event code (or [`DETAIL`]), 12 of flow, 16 of size, 32 of packet number. In a detail
-    /// the upper 60 bits are payload bytes.
+    /// Fields from the lowest bits: 4 of event code (or [`DETAIL`]), 12 of flow, 16 of size, 32 of packet number. In a
+    /// detail the upper 60 bits are payload bytes.
     word: u64,
 }
 
@@ -21,22 +21,22 @@ impl Entry {
     }
 }
 
-/// Bits of the event code.
+/// Number of bits of the event code.
 const CODE_BITS: u32 = 4;
-/// Code of the entry that completes the one before: no event has it.
+/// Code of a detail, which no event has.
 const DETAIL: u8 = (1 << CODE_BITS) - 1;
 const _: () = assert!(Event::ALL.len() <= DETAIL as usize, "the code of an event has too few bits");
 
-/// When a packet entered the path where another log has seen it.
+/// Entry time of a packet that entered the path at another log.
 const ELSEWHERE: u64 = u64::MAX;
 
-/// Most flows that an entry can name.
+/// Maximum number of flows.
 pub const MOST_FLOWS: usize = 1 << (16 - CODE_BITS);
 
-/// Entries of one block: 1 MiB, so that growing never copies.
+/// Number of entries of one block: 1 MiB, so that growing never copies.
 const BLOCK: usize = 1 << 16;
 
-/// The events that one end of a flow, or one direction of an emulated path, has seen: in order of time, by its own clock.
+/// Events at one end of a flow or in one direction of an emulated path, in time order by one clock.
 #[derive(Debug, Default)]
 pub struct EventLog {
     blocks: Vec<Vec<Entry>>,
@@ -45,21 +45,22 @@ pub struct EventLog {
     has_open_arrivals: bool,
 }
 
-/// An event as it was logged.
+/// Event of a log.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Logged {
-    /// With times of the log's clock.
+    /// Record with times of the log's clock.
     pub(crate) record: Record,
-    /// A packet has arrived of which another log knows when it entered the path: the one-way delay is yet to be found.
+    /// True for an arrival whose departure is in another log. Its one-way delay is unknown so far.
     pub(crate) is_open: bool,
 }
 
 impl EventLog {
-    /// Returns why an end of flow number `index` (from 0), or the tunnel in front of it, cannot have written this, if so.
+    /// Returns the reason why an end of flow number `index` (from 0), or the tunnel before the end, cannot have written
+    /// this log; `None` if the log is possible.
     ///
-    /// An end that sends data sees packets leave, ACKs arrive and what its sender finds out; the other end sees packets
-    /// arrive and ACKs leave. When an arrived packet left, only the other end can tell. What happens inside the path, none
-    /// of them sees.
+    /// A sender sees departures of data packets, arrivals of ACKs and its own verdicts. A receiver sees arrivals of
+    /// data packets and departures of ACKs. Only the other end knows the departure of an arrived packet. Neither end
+    /// sees events inside the path.
     pub fn objection(&self, index: usize, sends: bool) -> Option<String> {
         self.events().find_map(|Logged { record, is_open }| {
             let can_see = match record.event {
@@ -77,24 +78,25 @@ impl EventLog {
         })
     }
 
-    /// Number of events.
+    /// Returns the number of events.
     pub const fn len(&self) -> u64 {
         self.events
     }
 
-    /// Whether nothing has happened.
+    /// Returns true if there are no events.
     pub const fn is_empty(&self) -> bool {
         self.events == 0
     }
 
-    /// Whether packets have arrived of which another log knows when they entered the path.
+    /// Returns true if there are arrivals whose departures are in another log.
     pub(crate) const fn has_open_arrivals(&self) -> bool {
         self.has_open_arrivals
     }
 
-    /// An event of packet `number` of `flow` (counted from 0). The path may date an event back to when it was due: it
-    /// is then logged at the time of the event before it, so that times never decrease. That is at most the emulator's
-    /// lateness later.
+    /// Adds an event of packet `number` of `flow` (from 0).
+    ///
+    /// The path may date an event back to its due time. The event then gets the time of the previous event, so that
+    /// times never decrease. The difference is at most the emulator's lateness.
     #[inline]
     pub fn event(&mut self, time: Time, event: Event, flow: u32, number: u64, size_bytes: u32) {
         self.last_ns = self.last_ns.max(time.as_ns());
@@ -106,14 +108,13 @@ impl EventLog {
         self.push(Entry { time_ns: self.last_ns, word });
     }
 
-    /// When the packet of the event before entered the path, and the payload bytes that count for it.
+    /// Adds to the previous event the time when its packet entered the path, and the counted payload bytes.
     #[inline]
     pub fn detail(&mut self, entered: Time, data_bytes: u32) {
         self.detail_at(entered.as_ns(), data_bytes);
     }
 
-    /// The packet of the event before has arrived, and entered the path where another log has seen it; these payload
-    /// bytes count for it.
+    /// Adds the counted payload bytes to the previous event, an arrival whose departure is in another log.
     #[inline]
     pub fn detail_of_other(&mut self, data_bytes: u32) {
         self.has_open_arrivals = true;
@@ -140,7 +141,7 @@ impl EventLog {
         }
     }
 
-    /// The events, flows counted from 1.
+    /// Returns the events, with flows numbered from 1.
     pub(crate) fn events(&self) -> impl Iterator<Item = Logged> + '_ {
         let mut entries = self.blocks.iter().flatten().peekable();
         core::iter::from_fn(move || {
@@ -166,7 +167,7 @@ impl EventLog {
     }
 }
 
-/// As the bytes of its entries.
+/// Serializes the bytes of the entries.
 impl Serialize for EventLog {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let mut bytes = Vec::with_capacity(16 * self.blocks.iter().map(Vec::len).sum::<usize>());
@@ -206,7 +207,7 @@ impl<'de> Deserialize<'de> for EventLog {
     }
 }
 
-/// Reads bytes, however they are kept.
+/// Visitor that reads bytes in any form.
 struct Bytes;
 
 impl serde::de::Visitor<'_> for Bytes {
@@ -256,7 +257,8 @@ mod tests {
             [Event::Send, Event::AckMark, Event::AckDeliver, Event::Lost, Event::Acked, Event::Restored];
         assert_eq!(seen(true, true).collect::<Vec<_>>(), of_sender);
         assert_eq!(seen(false, true).collect::<Vec<_>>(), [Event::Mark, Event::Deliver, Event::AckSend]);
-        // An arrival that states itself when its packet left: ten million packets that never did were delivered so.
+        // An arrival may not state its own departure time. Otherwise a peer could report arrivals of packets that never
+        // left.
         assert!(seen(true, false).all(|event| event != Event::AckDeliver));
         assert!(seen(false, false).all(|event| event != Event::Deliver));
         let said = objection(Event::Drop, 3, true, false).unwrap();
@@ -285,7 +287,7 @@ mod tests {
             one_way_delay_ns: 0,
         };
         assert_eq!(records[0], base);
-        // Dated back: comes at the time of the one before.
+        // This event is dated back and gets the time of the previous event.
         assert_eq!(records[1], Record { event: Event::Drop, seq: 6, data_bytes: 0, ..base });
         let (seq, flow) = (u64::from(u32::MAX), 4096);
         let deliver = Record { time_ns: 9000, flow, event: Event::Deliver, seq, size_bytes: 65535, ..base };
@@ -318,7 +320,7 @@ mod tests {
         let records = |log: &EventLog| log.events().map(|logged| logged.record).collect::<Vec<_>>();
         assert_eq!((records(&received), received.len()), (records(&log), 2));
         assert!(received.has_open_arrivals() && received.last_ns == 9000);
-        // A detail of nothing, half an entry.
+        // A detail without an event, and half an entry.
         let entry = |code: u8| [vec![0; 8], vec![code], vec![0; 7]].concat();
         for wrong in [entry(DETAIL), vec![0; 15]] {
             let bytes = rmp_serde::to_vec(serde_bytes(&wrong)).unwrap();
@@ -326,7 +328,7 @@ mod tests {
         }
     }
 
-    /// Bytes that are kept as bytes, not as a list of numbers.
+    /// Serializes bytes as bytes, not as a list of numbers.
     fn serde_bytes(bytes: &[u8]) -> &impl Serialize {
         struct Raw(Vec<u8>);
         impl Serialize for Raw {

@@ -1,4 +1,4 @@
-//! The logs of a run in one order.
+//! Merge of a run's logs in time order.
 
 use crate::clock::Correction;
 use crate::log::{EventLog, Logged};
@@ -6,30 +6,31 @@ use core::iter::Peekable;
 use record::{Event, Record};
 use units::Time;
 
-/// A log, and how far its clock is from the run's own.
+/// Log with the correction of its clock.
 #[derive(Clone, Copy, Debug)]
 pub struct ClockedLog<'a> {
-    /// The events.
+    /// Log of events.
     pub log: &'a EventLog,
-    /// What to add to their times.
+    /// Correction of the log's times.
     pub correction: &'a Correction,
 }
 
 impl<'a> From<&'a EventLog> for ClockedLog<'a> {
-    /// A log of the run's own clock.
+    /// Wraps a log of the run's own clock.
     fn from(log: &'a EventLog) -> Self {
         static OWN: Correction = Correction::NONE;
         Self { log, correction: &OWN }
     }
 }
 
-/// The records of all logs in order of time; those of earlier logs come first where times are equal.
+/// Returns the records of all logs in time order. At equal times, records of earlier logs come first.
 ///
-/// A packet that one log has seen leave and another one arrive gets its one-way delay here, negative where the
-/// corrections are wrong by more than the delay. Where a clock was set back, times stand still until they are later.
+/// Arrivals of packets whose departure is in another log get their one-way delay here. The delay is negative if the
+/// error of the corrections exceeds the delay. After a backward clock step, times stay constant until they increase
+/// again.
 ///
-/// The other end may state whatever it likes. So such an arrival is left out if no packet with its number left, or if all
-/// of them have arrived before; it has at most the bytes that left.
+/// The other end may report false arrivals. An arrival is left out if no packet with its number departed, or if all of
+/// them have already arrived. Its bytes are at most those of the departed packet.
 pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterator<Item = Record> + 'a {
     let logs: Vec<ClockedLog<'a>> = logs.into_iter().filter(|log| !log.log.is_empty()).collect();
     let mut departures = Departures::of(&logs);
@@ -37,7 +38,7 @@ pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterat
     let mut latest_ns = 0;
     core::iter::from_fn(move || {
         loop {
-            // The first of several least.
+            // Takes the first log among equal times.
             let time = |log: &mut Peekable<_>| log.peek().map(|(at_ns, _): &(i64, Logged)| *at_ns);
             let next =
                 logs.iter_mut().filter_map(|log| Some((time(log)?, log))).min_by_key(|(at_ns, _)| *at_ns);
@@ -56,22 +57,23 @@ pub fn merged<'a>(logs: impl IntoIterator<Item = ClockedLog<'a>>) -> impl Iterat
     })
 }
 
-/// The events of a log, each with its time on the run's own clock, ns.
+/// Returns the events of a log with their times on the run's own clock, ns.
 fn events(ClockedLog { log, correction }: ClockedLog<'_>) -> impl Iterator<Item = (i64, Logged)> + '_ {
     log.events().map(move |logged| (correction.ns_of(Time::from_ns(logged.record.time_ns)), logged))
 }
 
-/// Which packets entered the path.
+/// Packets that entered the path.
 ///
-/// The numbers of packets are what another machine states: memory grows with the packets that left, not with their numbers.
+/// Another machine reports the packet numbers. Thus memory must grow with the number of departed packets, not with
+/// their packet numbers.
 #[derive(Debug, Default)]
 struct Departures {
-    /// By flow (from 0) and direction (data, ACKs).
+    /// Packets by flow (from 0) and direction (data, ACKs).
     tables: Vec<[Packets; 2]>,
 }
 
 impl Departures {
-    /// Those in `logs`; none where every arrival tells itself when its packet left.
+    /// Collects the departures of `logs`; none if every arrival has its own departure time.
     fn of(logs: &[ClockedLog<'_>]) -> Self {
         let mut departures = Self::default();
         if !logs.iter().any(|log| log.log.has_open_arrivals()) {
@@ -87,7 +89,7 @@ impl Departures {
     }
 
     fn note(&mut self, record: &Record, at_ns: i64) {
-        // At most `MOST_FLOWS`: an entry of a log has no more bits for it.
+        // The flow number is below `MOST_FLOWS`, since an entry has no more bits.
         let flow = record.flow as usize - 1;
         if self.tables.len() <= flow {
             self.tables.resize_with(flow + 1, Default::default);
@@ -101,7 +103,7 @@ impl Departures {
         });
     }
 
-    /// The packet that has arrived, which is then counted as such.
+    /// Returns the arrived packet and counts its arrival.
     fn arrive(&mut self, arrival: &Record) -> Option<Departure> {
         let tables = self.tables.get_mut(arrival.flow as usize - 1)?;
         let packet = tables[usize::from(arrival.event == Event::AckDeliver)].find(arrival.seq)?;
@@ -110,26 +112,26 @@ impl Departures {
     }
 }
 
-/// A packet that entered the path, by the run's own clock.
+/// Packet that entered the path, by the run's own clock.
 #[derive(Clone, Copy, Debug)]
 struct Departure {
     number: u64,
     at_ns: i64,
     data_bytes: u32,
     size_bytes: u16,
-    /// How many packets with this number have not arrived yet.
+    /// Number of packets with this packet number that have not arrived yet.
     to_arrive: u16,
 }
 
 /// Packets of one flow in one direction.
 #[derive(Debug, Default)]
 struct Packets {
-    /// In order of numbers once they are in order.
+    /// Packets, in order of packet number after `order`.
     left: Vec<Departure>,
 }
 
 impl Packets {
-    /// Puts them in order; of several with the same number the last one tells when it left.
+    /// Sorts the packets. Packets with equal numbers are combined, with the last departure time.
     fn order(&mut self) {
         self.left.sort_by_key(|packet| packet.number);
         self.left.dedup_by(|later, kept| {
@@ -142,13 +144,13 @@ impl Packets {
     }
 
     fn find(&mut self, number: u64) -> Option<&mut Departure> {
-        // The numbers of an honest log are dense and begin with 0: the packet is where its number says.
+        // Numbers of an honest log are dense and begin with 0. Thus the number is also the index.
         let place = usize::try_from(number).ok().filter(|place| self.at(*place) == Some(number));
         let place = place.or_else(|| self.left.binary_search_by_key(&number, |packet| packet.number).ok())?;
         self.left.get_mut(place)
     }
 
-    /// The number of the packet at this place.
+    /// Returns the number of the packet at this index.
     fn at(&self, place: usize) -> Option<u64> {
         self.left.get(place).map(|packet| packet.number)
     }
@@ -165,7 +167,7 @@ mod tests {
         Time::from_ns(us * 1000)
     }
 
-    /// With a correction that lives as long as the test.
+    /// Returns a log with a correction that lives as long as the test.
     fn shifted(log: &EventLog, us: i64) -> ClockedLog<'_> {
         ClockedLog { log, correction: Box::leak(Box::new(Correction::constant(us * 1000))) }
     }
@@ -194,8 +196,8 @@ mod tests {
         assert_eq!(times[5..], [(3, acked), (8, send), (9, ack), (10, lost)]);
     }
 
-    /// What two ends write down: a packet leaves at 100 us and takes 20, its ACK leaves at once and takes 30. The
-    /// receiver's clock shows `ahead_us` more than the sender's.
+    /// Returns the logs of two ends. A packet leaves at 100 us and takes 20 us; its ACK leaves at once and takes 30 us.
+    /// The receiver's clock is `ahead_us` ahead of the sender's.
     fn two_ends(ahead_us: u64) -> (EventLog, EventLog) {
         let (mut sender, mut receiver) = (EventLog::default(), EventLog::default());
         sender.event(at(100), Event::Send, 0, 0, 1500);
@@ -218,7 +220,7 @@ mod tests {
         ];
         let (sender, receiver) = two_ends(5000);
         assert_eq!(short(merged([shifted(&sender, 0), shifted(&receiver, -5000)])), expected);
-        // By the receiver's clock everything is later, and nothing else is different.
+        // By the receiver's clock all times are later; nothing else differs.
         let later = expected.map(|(us, event, delay)| (us + 5000, event, delay));
         assert_eq!(short(merged([shifted(&sender, 5000), shifted(&receiver, 0)])), later);
     }
@@ -239,7 +241,8 @@ mod tests {
     #[test]
     fn times_stand_still_where_a_clock_was_set_back_and_delays_do_not_care() {
         let (sender, receiver) = two_ends(0);
-        // What the receiver has after 120 us is said to have been 60 us earlier: the sender was set back before.
+        // Events at the receiver after 120 us are corrected by -60 us, as if the sender's clock had stepped back
+        // before.
         let back = Stretch { from_ns: 115_000, add_ns: -60_000, rate: 0.0 };
         let stretches = vec![Stretch { from_ns: 0, add_ns: 0, rate: 0.0 }, back];
         let mut early = EventLog::default();
@@ -270,7 +273,7 @@ mod tests {
 
     #[test]
     fn a_packet_arrives_once_and_with_no_more_bytes_than_left() {
-        // 92 packets that left were 9,200 of a gigabyte each in the other end's words.
+        // Without the check the other end could report 92 packets as 9,200 packets of a gigabyte each.
         let (sender, mut receiver) = two_ends(0);
         for us in 121..221 {
             receiver.event(at(us), Event::Deliver, 0, 0, 65_000);
@@ -290,7 +293,7 @@ mod tests {
 
     #[test]
     fn a_number_that_one_packet_states_takes_no_memory_for_those_below_it() {
-        // 34 GB for a report of 73 bytes.
+        // An array by packet number would take 34 GB for a report of 73 bytes.
         let (mut sender, mut receiver) = two_ends(0);
         for (us, number) in [(201, u64::from(u32::MAX)), (202, 7), (203, 7)] {
             sender.event(at(us), Event::Send, 0, number, 1500);
@@ -304,11 +307,11 @@ mod tests {
         let arrived = merged(logs).filter(|record| record.event == Event::Deliver);
         let found: Vec<(u64, i64)> =
             arrived.map(|record| (record.seq, record.one_way_delay_ns / 1000)).collect();
-        // Two that left with the same number: both arrive, and the later one tells when they left.
+        // Two packets left with the same number. Both arrive with the later departure time.
         assert_eq!(found, [(0, 20), (u64::from(u32::MAX), 20), (7, 19), (7, 20)]);
     }
 
-    /// Logs of a flow each, as steps in time, with the offsets of their clocks.
+    /// Returns logs of one flow each, as steps in time, with the offsets of their clocks.
     fn logs() -> impl Strategy<Value = Vec<(Vec<u64>, i64)>> {
         vec((vec(0_u64..50, 0..30), -100_i64..100), 1..6)
     }
@@ -327,7 +330,7 @@ mod tests {
                 }
                 written.push((log, offset_us));
             }
-            // They were written log by log: a stable sort keeps the order of logs where times are equal.
+            // The events were written log by log. A stable sort keeps the order of logs at equal times.
             expected.sort_by_key(|(us, _, _)| *us);
             let merged = merged(written.iter().map(|(log, offset_us)| shifted(log, *offset_us)));
             let found: Vec<_> = merged.map(|it| (it.time_ns / 1000, it.flow, it.seq)).collect();

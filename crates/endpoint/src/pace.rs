@@ -1,14 +1,14 @@
-//! When a thread has so much to do that packets are better taken a few at a time: on a virtual machine waking up costs
-//! more than several packets.
+//! Detection of a busy thread, which should handle packets in small batches. A wake-up costs more than several packets
+//! on a virtual machine.
 
 use units::{Span, Time};
 
-/// Events (packets in and out) per second from which a thread is busy.
+/// Minimum rate of a busy thread, events (packets in and out) per second.
 const BUSY_EVENTS: u64 = 50_000;
-/// Between two looks at the rate.
+/// Interval between two measurements of the rate.
 const INTERVAL: Span = Span::from_ms(2);
 
-/// Measures how much a thread has to do.
+/// Rate meter of a thread's events.
 #[derive(Clone, Copy, Debug)]
 pub struct Pace {
     since: Time,
@@ -17,12 +17,12 @@ pub struct Pace {
 }
 
 impl Pace {
-    /// A thread that begins at `now`.
+    /// Creates the meter of a thread that begins at `now`.
     pub const fn new(now: Time) -> Self {
         Self { since: now, events: 0, busy: false }
     }
 
-    /// Whether the thread is busy at `now`, after `events` in all.
+    /// Returns true if the thread is busy at `now`, after a total of `events` events.
     pub fn is_busy(&mut self, now: Time, events: u64) -> bool {
         let elapsed = now - self.since;
         if elapsed >= INTERVAL {

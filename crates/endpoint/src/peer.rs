@@ -1,10 +1,12 @@
-//! Finds out where the peer is: at an address that leads to it, which only an answered question shows.
+//! Detection of the peer's address. Only an answered question proves that an address leads to the peer.
 //!
-//! Anybody who sees a datagram can send a copy of it from an address of their own, ahead of the original: an authentic
-//! datagram tells who made it, not who sent it. Another address from which authentic datagrams come is therefore a
-//! candidate. Candidates and the present address are asked, each question with a number of its own; the peer answers to
-//! the address that it knows. As long as a question to the present address is answered, the peer is there. If only
-//! those to a candidate are, the peer has moved (compare RFC 9000, sections 8.2 and 9.3).
+//! An observer can copy a datagram and send the copy from its own address, ahead of the original. Thus an authentic
+//! datagram proves its author, not its source address. Another source address of authentic datagrams is therefore a
+//! candidate.
+//!
+//! Candidates and the present address are asked, each question with its own number. The peer answers to the address
+//! that it knows. As long as questions to the present address are answered, the peer stays there. If only questions to
+//! a candidate are answered, the peer has moved (compare RFC 9000, sections 8.2 and 9.3).
 
 use crate::seal::TAG_BYTES;
 use std::collections::VecDeque;
@@ -13,28 +15,28 @@ use units::{Span, Time};
 
 /// Time between two questions while there are candidates.
 const ASK_EVERY: Span = Span::from_ms(100);
-/// Shortest time that the present address has for an answer after a candidate has given one; it has at least as long as
-/// that answer took.
+/// Minimum time that the present address has for an answer after a candidate's answer. The time is at least as long as
+/// the candidate's answer took.
 const PROBATION: Span = Span::from_ms(500);
-/// Time after which a candidate that has given no answer is forgotten.
+/// Time after which a candidate without an answer is forgotten.
 const FORGET_AFTER: Span = Span::from_secs(5);
-/// Maximum number of candidates at a time.
+/// Maximum number of simultaneous candidates.
 const MAX_CANDIDATES: usize = 4;
-/// Maximum number of questions that an answer can be to.
+/// Maximum number of remembered questions.
 const MAX_QUESTIONS: usize = 256;
 
-/// What a greeting says.
+/// Content of a greeting.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Greeting {
-    /// The peer is to answer.
+    /// Question that the peer must answer.
     Ask,
-    /// The question with this number has arrived.
+    /// Answer to the question with this number.
     Answer(u64),
 }
 
-/// Bytes of a greeting.
+/// Length of a greeting, bytes.
 pub(crate) const GREETING_BYTES: usize = 9;
-/// Bytes of a datagram with a greeting: see `envelope.rs`.
+/// Length of a datagram with a greeting, bytes (see `envelope.rs`).
 pub(crate) const GREETING_DATAGRAM_BYTES: usize = 16 + GREETING_BYTES + TAG_BYTES;
 
 impl Greeting {
@@ -48,7 +50,7 @@ impl Greeting {
         bytes
     }
 
-    /// Returns `None` for other bytes.
+    /// Decodes a greeting; `None` for other bytes.
     pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
         let (code, number) = bytes.split_first()?;
         let number = u64::from_le_bytes(number.try_into().ok()?);
@@ -60,16 +62,16 @@ impl Greeting {
     }
 }
 
-/// Another address from which authentic datagrams came.
+/// Another source address of authentic datagrams.
 #[derive(Clone, Copy, Debug)]
 struct Candidate {
     address: SocketAddrV4,
     since: Time,
-    /// When the first answer to a question to it came, and when that question left.
+    /// Times of the first answer to a question to this address, and of this question.
     answered: Option<(Time, Time)>,
 }
 
-/// A question that was asked.
+/// Sent question.
 #[derive(Clone, Copy, Debug)]
 struct Question {
     number: u64,
@@ -77,13 +79,13 @@ struct Question {
     at: Time,
 }
 
-/// The peer's address, and others that may be.
+/// Peer's address with its candidates.
 #[derive(Debug)]
 pub(crate) struct Peer {
     address: SocketAddrV4,
-    /// Whether questions to the address were answered; until then it is a guess.
+    /// True if a question to the address was answered; before that the address is a guess.
     is_known: bool,
-    /// Whether authentic datagrams came from the address.
+    /// True if authentic datagrams came from the address.
     is_seen: bool,
     candidates: Vec<Candidate>,
     questions: VecDeque<Question>,
@@ -93,7 +95,7 @@ pub(crate) struct Peer {
 }
 
 impl Peer {
-    /// With a guess of its address.
+    /// Creates a peer with a guess of its address.
     pub(crate) const fn at(guess: SocketAddrV4) -> Self {
         Self {
             address: guess,
@@ -107,35 +109,35 @@ impl Peer {
         }
     }
 
-    /// Returns the address to send to. A guess from which nothing came gives way to the first address from which
-    /// something did.
+    /// Returns the destination address. The first source address of authentic datagrams replaces a guess from which
+    /// nothing came.
     pub(crate) fn address(&self) -> SocketAddrV4 {
         let first = self.candidates.first().filter(|_| !self.is_known && !self.is_seen);
         first.map_or(self.address, |candidate| candidate.address)
     }
 
-    /// Whether a question to the address was answered, which makes it more than a guess.
+    /// Returns true if a question to the address was answered.
     pub(crate) const fn is_known(&self) -> bool {
         self.is_known
     }
 
-    /// Whether an authentic datagram came, from wherever.
+    /// Returns true if an authentic datagram came from any address.
     pub(crate) fn is_heard(&self) -> bool {
         self.is_known || self.is_seen || !self.candidates.is_empty()
     }
 
-    /// Whether [`due`](Self::due) has nothing to do.
+    /// Returns true if [`due`](Self::due) has nothing to do.
     #[inline]
     pub(crate) fn is_settled(&self) -> bool {
         self.candidates.is_empty()
     }
 
-    /// Number of times that a known address has changed.
+    /// Returns the number of changes of a known address.
     pub(crate) const fn moves(&self) -> u64 {
         self.moves
     }
 
-    /// Takes note that an authentic datagram came from `source`.
+    /// Records an authentic datagram from `source`.
     #[inline]
     pub(crate) fn see(&mut self, source: SocketAddrV4, now: impl FnOnce() -> Time) {
         if source == self.address {
@@ -147,8 +149,8 @@ impl Peer {
         }
     }
 
-    /// Takes note of an answer to question `number`. From where it came makes no difference: that the peer has the
-    /// question shows that the address to which it went leads to the peer.
+    /// Records an answer to question `number`. The answer's source does not matter: the peer has the question, thus the
+    /// question's destination leads to the peer.
     pub(crate) fn answered(&mut self, number: u64, now: Time) {
         let Some(Question { to, at, .. }) =
             self.questions.iter().find(|question| question.number == number).copied()
@@ -167,7 +169,8 @@ impl Peer {
         self.candidates.clear();
     }
 
-    /// Moves to a candidate whose time has come, forgets those that do not answer, and returns the addresses to ask now.
+    /// Moves to a candidate if its probation is over, and forgets candidates that do not answer. Returns the addresses
+    /// to ask now.
     pub(crate) fn due(&mut self, now: Time) -> Vec<SocketAddrV4> {
         let is_proven = |candidate: &Candidate| {
             candidate.answered.is_some_and(|(at, asked)| now >= at + PROBATION.max(at - asked))
@@ -185,15 +188,15 @@ impl Peer {
         self.everywhere()
     }
 
-    /// Returns all addresses at which the peer may be. A guess is one only until something came from elsewhere: it may
-    /// lead another way than the one that is to be measured, where a machine has several.
+    /// Returns all possible addresses of the peer. A guess no longer counts after datagrams came from elsewhere. On a
+    /// machine with several links it may lead over another path than the measured one.
     pub(crate) fn everywhere(&self) -> Vec<SocketAddrV4> {
         let present =
             Some(self.address).filter(|_| self.is_known || self.is_seen || self.candidates.is_empty());
         present.into_iter().chain(self.candidates.iter().map(|known| known.address)).collect()
     }
 
-    /// Returns the number of a question that leaves for `to`.
+    /// Returns the number of a question to `to`.
     pub(crate) fn ask(&mut self, to: SocketAddrV4, now: Time) -> u64 {
         let number = self.next_number();
         if self.questions.len() == MAX_QUESTIONS {
@@ -203,7 +206,7 @@ impl Peer {
         number
     }
 
-    /// Returns the number of the next greeting, be it a question or an answer.
+    /// Returns the number of the next greeting, a question or an answer.
     pub(crate) const fn next_number(&mut self) -> u64 {
         self.next_question += 1;
         self.next_question - 1
@@ -223,7 +226,7 @@ mod tests {
         SocketAddrV4::new(Ipv4Addr::LOCALHOST, port)
     }
 
-    /// Lets time pass until `until_ms`; questions to the addresses that lead to the peer are answered after 10 ms.
+    /// Advances the time to `until_ms`. Questions to the addresses in `leads_to_peer` are answered after 10 ms.
     fn pass(peer: &mut Peer, until_ms: u64, leads_to_peer: &[u16]) {
         let mut answers = VecDeque::new();
         for ms in 0..until_ms {
@@ -252,7 +255,8 @@ mod tests {
 
     #[test]
     fn who_copies_greetings_ahead_from_another_port_moves_nobody() {
-        // The copies lead nowhere; or the attacker passes on what comes, so that questions to both are answered.
+        // The copies lead nowhere, or the attacker forwards datagrams, so that questions to both addresses are
+        // answered.
         for leads_to_peer in [&[HOME][..], &[HOME, ATTACKER]] {
             let mut peer = known();
             peer.see(at(ATTACKER), || Time::ZERO);
@@ -260,7 +264,7 @@ mod tests {
             assert_eq!((peer.address(), peer.moves()), (at(HOME), 0));
             assert!(peer.is_settled());
         }
-        // A victim that never asked for anything answers nothing.
+        // A victim that asked for nothing does not answer.
         let mut peer = known();
         peer.see(at(ATTACKER), || Time::ZERO);
         pass(&mut peer, 10_000, &[]);
@@ -275,7 +279,7 @@ mod tests {
         assert_eq!(peer.address(), at(HOME));
         pass(&mut peer, 1000, &[NEW]);
         assert_eq!((peer.address(), peer.moves()), (at(NEW), 1));
-        // Copies from elsewhere at the same moment do not hinder it.
+        // Simultaneous copies from another address do not prevent the move.
         let mut peer = known();
         peer.see(at(ATTACKER), || Time::ZERO);
         peer.see(at(NEW), || Time::ZERO);
@@ -299,11 +303,11 @@ mod tests {
         let mut peer = Peer::at(at(HOME));
         assert_eq!((peer.address(), peer.everywhere(), peer.is_heard()), (at(HOME), vec![at(HOME)], false));
         peer.see(at(NEW), || Time::ZERO);
-        // The guess leads to the peer too, another way: it is not asked.
+        // The guess also leads to the peer, but over another path. Thus it is not asked.
         assert_eq!((peer.address(), peer.everywhere(), peer.is_heard()), (at(NEW), vec![at(NEW)], true));
         pass(&mut peer, 1000, &[HOME, NEW]);
         assert_eq!((peer.address(), peer.is_known(), peer.moves()), (at(NEW), true, 0));
-        // Copies came first: what is sent there does not arrive.
+        // Copies came first. Datagrams to their source do not arrive.
         let mut peer = Peer::at(at(HOME));
         peer.see(at(ATTACKER), || Time::ZERO);
         peer.see(at(NEW), || Time::ZERO);

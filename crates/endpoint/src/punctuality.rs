@@ -1,27 +1,28 @@
-//! How late an end was: from when the kernel had a datagram, or a timer was due, until the end took it.
+//! Lateness of an end: the time from a datagram's kernel receive timestamp, or from a timer's due time, until the end
+//! handled it.
 
 use measure::DelayHistogram;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use units::{Span, Time};
 
-/// How late an end took what there was to take.
+/// Distribution of an end's lateness.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, JsonSchema, Serialize, Deserialize)]
 pub struct Punctuality {
-    /// Datagrams and timers.
+    /// Number of datagrams and timers.
     pub events: u64,
-    /// Mean, us.
+    /// Mean lateness, us.
     pub mean_us: u64,
-    /// Median, us.
+    /// Median lateness, us.
     pub p50_us: u64,
-    /// 99th percentile, us.
+    /// 99th percentile of the lateness, us.
     pub p99_us: u64,
-    /// Longest, us.
+    /// Maximum lateness, us.
     pub max_us: u64,
 }
 
 impl Punctuality {
-    /// Returns what a run has to tell whose end `who` was late by this, if the 99th percentile exceeds `bound`.
+    /// Returns a remark on an end called `who` if the 99th percentile of its lateness exceeds `bound`.
     pub fn remark(&self, who: &str, bound: Span) -> Option<String> {
         let bound_us = bound.as_ns() / 1000;
         let ms = |us: u64| us as f64 / 1e3;
@@ -36,12 +37,12 @@ impl Punctuality {
     }
 }
 
-/// Collects how late an end is.
+/// Collector of an end's lateness.
 #[derive(Debug, Default)]
 pub struct Delays(DelayHistogram);
 
 impl Delays {
-    /// Something that was there at `due` is taken at `now`.
+    /// Records an event that was due at `due` and handled at `now`.
     #[inline]
     pub fn record(&mut self, due: Time, now: Time) {
         self.0.record(((now - due).as_ns() / 1000) as i64);

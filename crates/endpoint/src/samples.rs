@@ -1,4 +1,4 @@
-//! Time series of a flow, kept by the thread that runs it until the run is over.
+//! Time series of a flow, which the flow's thread keeps until the end of the run.
 
 use crate::clock::Correction;
 use congestion::FieldSink;
@@ -8,18 +8,18 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use units::{Span, Time};
 
-/// Maximum number of letters of a field's name, and of its unit.
+/// Maximum length of a field's name and of its unit, bytes.
 const MAX_NAME: usize = 64;
 
-/// Values of a flow's state, those of one time beside each other.
+/// Values of a flow's state. Values of one time are adjacent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct Rows {
     rows: Vec<Sample>,
-    /// Time of the fields being put.
+    /// Time of the current fields.
     at: Time,
 }
 
-/// One value at one time.
+/// Value at one time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 struct Sample {
     at: Time,
@@ -29,18 +29,18 @@ struct Sample {
 }
 
 impl Rows {
-    /// The values of time `at`, which is no earlier than that of the values before: whatever `fields` puts.
+    /// Adds the values that `fields` puts at time `at`, which must not be before earlier values.
     pub(crate) fn add(&mut self, at: Time, fields: impl FnOnce(&mut Self)) {
         self.at = at;
         fields(self);
     }
 
-    /// Tells these and `others` in order of time, these first where times are equal.
+    /// Reports these values and `others` in time order. At equal times these values come first.
     fn tell(&self, others: &Self, correction: &Correction, observer: &mut dyn Observer, flow: u32) {
         let mut rows: Vec<&Sample> = self.rows.iter().chain(&others.rows).collect();
         rows.sort_by_key(|row| row.at);
         for Sample { at, name, unit, value } in rows {
-            // What has no value yet is left out.
+            // Fields without a value are left out.
             if is_plain(name, unit, *value) {
                 observer.flow_value(correction.time_of(*at), flow, name, unit, *value);
             }
@@ -48,7 +48,8 @@ impl Rows {
     }
 }
 
-/// Whether a value has a number, a name and a unit that can be shown: what another machine or a program reports may not.
+/// Returns true if number, name and unit of a value can be displayed. Values of another machine or a program may be
+/// invalid.
 pub fn is_plain(name: &str, unit: &str, value: f64) -> bool {
     let is_short =
         |text: &str| text.len() <= MAX_NAME && text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
@@ -61,35 +62,35 @@ impl FieldSink for Rows {
     }
 }
 
-/// Samples of one flow on the grid of the sample interval, as the simulator takes them.
+/// Samples of one flow on the grid of the sample interval, as in the simulator.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct Samples {
     interval: Span,
     next: Time,
     taken: Rows,
-    /// How late the thread of the flow was, at most, once it had begun.
+    /// Maximum lateness of the flow's thread after the flow began.
     latest: Span,
 }
 
 impl Samples {
-    /// One sample every `interval`.
+    /// Creates samples at this interval.
     pub(crate) fn every(interval: Span) -> Self {
         Self { interval, next: Time::ZERO + interval, taken: Rows::default(), latest: Span::ZERO }
     }
 
-    /// When the next sample is due.
+    /// Returns the time of the next sample.
     pub(crate) const fn next(&self) -> Time {
         self.next
     }
 
-    /// How late samples were at most, except the first, which waits for the flow to begin. The thread of the flow wakes
-    /// up for each, so this tells whether it was kept from running.
+    /// Returns the maximum lateness of samples. The first sample is excluded, since it waits for the flow to begin. The
+    /// flow's thread wakes up for each sample, so a large value shows that the thread could not run.
     pub(crate) const fn latest(&self) -> Span {
         self.latest
     }
 
-    /// Takes the sample that is due at `now`, if one is: whatever `fields` puts. Late by more than an interval, it
-    /// leaves out those that were missed.
+    /// Takes the sample that is due at `now`, if any, from `fields`. After a delay of more than an interval, missed
+    /// samples are left out.
     pub(crate) fn take_due(&mut self, now: Time, fields: impl FnOnce(&mut dyn FieldSink)) {
         if now < self.next {
             return;
@@ -103,7 +104,7 @@ impl Samples {
         self.taken.add(at, |rows| fields(rows));
     }
 
-    /// The state of the sender at `at`, if it was sampled then.
+    /// Returns the sender's state in the sample at `at`, if any.
     pub(crate) fn state(&self, at: Time) -> Option<FlowState> {
         let rows = &self.taken.rows;
         let first = rows.partition_point(|row| row.at < at);
@@ -114,7 +115,7 @@ impl Samples {
         Some(FlowState { in_flight_bytes: value("in_flight")? as u64, srtt })
     }
 
-    /// Tells everything, with the `changes` between samples; `correction` is that of the clock they go by.
+    /// Reports all samples, with the `changes` between samples. `correction` applies to the clock of the samples.
     pub(crate) fn tell(
         &self,
         changes: &Rows,

@@ -1,22 +1,23 @@
-//! Datagrams that only the two ends of a run can have made: each carries a tag that a secret of the run made (RFC 8439).
+//! Authentication of datagrams with a tag from a secret key of the run (RFC 8439). Only the two ends of a run can make
+//! valid tags.
 
 use chacha20poly1305::aead::AeadInOut;
 use chacha20poly1305::{ChaCha20Poly1305, KeyInit};
 use std::fmt;
 use strict_input::Refusal;
 
-/// Bytes that authentication adds to a datagram.
+/// Number of bytes that authentication adds to a datagram.
 pub const TAG_BYTES: usize = 16;
 
-/// What only the two ends of a run know: 32 random bytes, for one flow in one direction.
+/// Secret key of the two ends of a run: 32 random bytes, for one flow in one direction.
 #[derive(Clone)]
 pub struct Key([u8; 32]);
 
 impl Key {
-    /// From 64 hexadecimal digits.
+    /// Parses 64 hexadecimal digits.
     ///
     /// # Errors
-    /// One line that does not repeat them.
+    /// Returns one line without the digits.
     pub fn from_hex(text: &str) -> Result<Self, Refusal> {
         let refused = || Refusal::new("a key of the run is not 64 hexadecimal digits");
         let mut bytes = [0; 32];
@@ -36,25 +37,25 @@ impl fmt::Debug for Key {
     }
 }
 
-/// What a datagram is. Datagrams of different kinds are numbered apart.
+/// Kind of a datagram. Each kind has its own numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Kind {
-    /// A data packet of our transport.
+    /// Data packet of the built-in transport.
     Data = 1,
-    /// An ACK of our transport.
+    /// ACK of the built-in transport.
     Ack = 2,
-    /// A packet in a tunnel.
+    /// Packet in a tunnel.
     Packet = 3,
-    /// Says where its sender is to be found, and keeps the way open.
+    /// Greeting, which reveals the sender's address and keeps NAT bindings open.
     Hello = 4,
-    /// Asks for the time.
+    /// Clock probe, which asks for the time.
     Ask = 5,
-    /// Answers that.
+    /// Reply to a clock probe.
     Answer = 6,
 }
 
-/// Makes and checks the tags of one direction.
+/// Tag maker and checker of one direction.
 pub struct Seal {
     cipher: ChaCha20Poly1305,
 }
@@ -66,19 +67,20 @@ impl fmt::Debug for Seal {
 }
 
 impl Seal {
-    /// With this key.
+    /// Creates a seal with this key.
     pub fn new(key: &Key) -> Self {
         Self { cipher: ChaCha20Poly1305::new(&key.0.into()) }
     }
 
-    /// Encrypts `body` in place; the tag of it and of `head`, which stays as it is. A number is used once of each kind.
+    /// Encrypts `body` in place. Returns the tag of `body` and the unencrypted `head`. A number must be used only once
+    /// per kind.
     pub fn close(&self, kind: Kind, number: u64, head: &[u8], body: &mut [u8]) -> [u8; TAG_BYTES] {
         let tag = self.cipher.encrypt_inout_detached(&nonce(kind, number).into(), head, body.into());
-        // It refuses only what is longer than any datagram.
+        // The library refuses only inputs that are longer than any datagram.
         tag.map_or([0; TAG_BYTES], Into::into)
     }
 
-    /// Decrypts `body` in place and tells whether it, `head` and `tag` belong together; if not, it is left as it was.
+    /// Decrypts `body` in place. Returns true if `body`, `head` and `tag` match; otherwise `body` is unchanged.
     #[must_use]
     pub fn open(&self, kind: Kind, number: u64, head: &[u8], body: &mut [u8], tag: &[u8]) -> bool {
         let Ok(tag) = <[u8; TAG_BYTES]>::try_from(tag) else { return false };
@@ -87,7 +89,7 @@ impl Seal {
     }
 }
 
-/// Never the same for two datagrams of a direction.
+/// Returns the nonce, which is unique for each datagram of a direction.
 fn nonce(kind: Kind, number: u64) -> [u8; 12] {
     let mut nonce = [0; 12];
     nonce[0] = kind as u8;
@@ -95,13 +97,13 @@ fn nonce(kind: Kind, number: u64) -> [u8; 12] {
     nonce
 }
 
-/// Numbers that a window remembers: a tenth of a second of full packets at 8 Gbit/s.
+/// Number of remembered numbers: a tenth of a second of full packets at 8 Gbit/s.
 const REMEMBERED: u64 = 1 << 16;
 
-/// Which numbers have been seen, so that nothing counts twice (RFC 4303, section 3.4.3).
+/// Window of received numbers, which detects replays (RFC 4303, section 3.4.3).
 #[derive(Clone, Debug)]
 pub struct Window {
-    /// Above the highest number seen.
+    /// One more than the highest received number.
     next: u64,
     seen: Vec<u64>,
 }
@@ -113,10 +115,10 @@ impl Default for Window {
 }
 
 impl Window {
-    /// Whether `number` is new; it is seen now. What is older than the window remembers is not.
+    /// Returns true if `number` is new, and records it. Numbers older than the window are not new.
     pub fn is_new(&mut self, number: u64) -> bool {
         if number >= self.next {
-            // Those that are jumped over are unseen.
+            // Skipped numbers are new.
             if number - self.next >= REMEMBERED {
                 self.seen.fill(0);
             } else {
@@ -146,8 +148,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::HashSet;
 
-    /// The test vector of RFC 8439, section 2.8.2, needs a nonce of its own; that the library keeps to it is its affair. Here:
-    /// whatever is changed about a datagram is found.
+    /// Tests that every change of a datagram is detected. The library tests the vector of RFC 8439, section 2.8.2,
+    /// which needs its own nonce.
     #[test]
     fn whatever_is_changed_is_found() {
         let seal = Seal::new(&Key::from_hex(&"5a".repeat(32)).unwrap());

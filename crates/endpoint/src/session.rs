@@ -1,31 +1,31 @@
-//! The time of a run, as one of its threads sees it.
+//! Clock, end and stop flag of a run for its threads.
 
 use crate::board::Board;
 use crate::clock::Clock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use units::Time;
 
-/// A run as its threads see it: the clock they go by, when to end, and whether they were told to stop before.
+/// Run in one of its threads: clock, end, and stop flag.
 #[derive(Clone, Copy, Debug)]
 pub struct Session<'a> {
-    /// Its zero is the start of the run.
+    /// Clock whose zero is the start of the run.
     pub clock: Clock,
-    /// When the thread ends by itself.
+    /// Time at which the thread ends.
     pub end: Time,
-    /// Set when it has to end at once.
+    /// True if the thread must end at once.
     pub stop: &'a AtomicBool,
-    /// Where the flow of the thread is shown while the run goes on.
+    /// Board that shows the thread's flow during the run.
     pub board: Option<&'a Board>,
 }
 
 impl Session<'_> {
-    /// Whether the run was stopped.
+    /// Returns true if the run was stopped.
     #[inline]
     pub fn is_stopped(self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 
-    /// Whether there is nothing to do any more at `now`.
+    /// Returns true if the thread has nothing more to do at `now`.
     #[inline]
     pub fn is_over(self, now: Time) -> bool {
         now >= self.end || self.is_stopped()

@@ -1,4 +1,4 @@
-//! Batches of datagrams on their way into and out of a UDP socket.
+//! Batches of datagrams to and from a UDP socket.
 
 use crate::clock::{Clock, KernelTime, wall_clock_ahead_ns};
 use crate::sys::{BATCH, Received, receive_batch, send_batch, set_option};
@@ -9,15 +9,15 @@ use std::net::{SocketAddrV4, UdpSocket};
 use transport::{EcnCounts, EcnMode};
 use units::Time;
 
-/// Room for datagrams that wait for a thread that the scheduler holds up: what the socket drops, the emulated path did
-/// not. The kernel doubles it for its bookkeeping: some 7,000 full packets.
+/// Length of the receive buffer for datagrams that wait for a delayed thread. A full buffer would drop packets that the
+/// emulated path did not drop. The kernel doubles the value for its bookkeeping: some 7,000 full packets.
 const RECEIVE_BUFFER_BYTES: usize = 8 << 20;
 
-/// Longest datagram that is read whole: that of a path with jumbo frames.
+/// Maximum length of a datagram that is read completely: that of a path with jumbo frames.
 pub const MAX_DATAGRAM_BYTES: usize = 9216;
 
-/// Gives the socket its buffer and its ECN codepoint, and lets it report those of others if `report_ecn`. The kernel stamps
-/// what arrives.
+/// Sets the socket's buffer and ECN codepoint, and enables kernel receive timestamps. With `report_ecn`, the socket
+/// reports the codepoints of received packets.
 pub fn prepare(socket: &UdpSocket, ecn: EcnMode, report_ecn: bool) -> io::Result<()> {
     socket.set_nonblocking(true)?;
     if setsockopt(socket, sockopt::RcvBufForce, &RECEIVE_BUFFER_BYTES).is_err() {
@@ -33,7 +33,7 @@ pub fn prepare(socket: &UdpSocket, ecn: EcnMode, report_ecn: bool) -> io::Result
     set_option(socket, libc::SOL_SOCKET, libc::SO_TIMESTAMPNS, 1)
 }
 
-/// Gives later datagrams of the socket this codepoint.
+/// Sets the codepoint of the socket's later datagrams.
 pub(crate) fn set_codepoint(socket: &UdpSocket, ecn: EcnMode) -> io::Result<()> {
     let codepoint = match ecn {
         EcnMode::Off => 0,
@@ -43,12 +43,12 @@ pub(crate) fn set_codepoint(socket: &UdpSocket, ecn: EcnMode) -> io::Result<()> 
     Ok(setsockopt(socket, sockopt::Ipv4Tos, &codepoint)?)
 }
 
-/// Prepares a socket for the way to another machine: what is too large for the path is not cut into pieces.
+/// Prepares a socket for the path to another machine: packets that are too large for the path are not fragmented.
 pub fn prepare_for_network(socket: &UdpSocket) -> io::Result<()> {
     set_option(socket, libc::IPPROTO_IP, libc::IP_MTU_DISCOVER, libc::IP_PMTUDISC_PROBE)
 }
 
-/// What a packet with this type of service counts as.
+/// Returns the ECN counts of a packet with this type of service.
 pub(crate) fn ecn_counts(tos: u8) -> EcnCounts {
     let codepoint = tos & 3;
     EcnCounts {
@@ -58,8 +58,8 @@ pub(crate) fn ecn_counts(tos: u8) -> EcnCounts {
     }
 }
 
-/// Nobody listens at the other end (yet, or any more), there is no way to it just now, it takes nothing so large, or a
-/// device of this machine has no room: as if the datagram were lost on the way.
+/// Returns true for errors that act like a lost packet. Nobody listens at the peer, there is no route, the datagram is
+/// too large, or a device of this machine has no room.
 fn is_lost(error: &io::Error) -> bool {
     let lost = [
         Errno::ECONNREFUSED,
@@ -78,46 +78,46 @@ fn is_lost(error: &io::Error) -> bool {
     error.raw_os_error().is_some_and(|number| lost.iter().any(|errno| *errno as i32 == number))
 }
 
-/// A datagram that has arrived.
+/// Received datagram.
 #[derive(Debug)]
 pub struct Datagram<'a> {
-    /// Its beginning, as far as it is kept.
+    /// First bytes of the datagram, as many as are kept.
     pub bytes: &'a mut [u8],
-    /// Bytes that arrived.
+    /// Number of bytes that arrived.
     pub length: usize,
-    /// Type of service of its IP header, where the socket reports it.
+    /// Type of service of the IP header, if the socket reports it.
     pub tos: u8,
-    /// Who sent it.
+    /// Source address of the datagram.
     pub source: SocketAddrV4,
-    /// When the kernel took it in, as far as the socket reports it.
+    /// Kernel receive timestamp, if the socket reports it.
     stamp: Option<KernelTime>,
 }
 
 impl Datagram<'_> {
-    /// When it arrived; `now` where the kernel does not tell.
+    /// Returns the arrival time; `now` without a kernel timestamp.
     pub fn arrived(&self, clock: Clock, now: Time) -> Time {
         self.stamp.map_or(now, |stamp| clock.time_of_stamp(stamp, now))
     }
 }
 
-/// Datagrams that have arrived.
+/// Received datagrams.
 #[derive(Debug)]
 pub struct Inbox {
     buffer: Vec<u8>,
     slot_bytes: usize,
     received: [Received; BATCH],
-    /// How far the wall clock was ahead of the monotonic one when they were taken.
+    /// Wall clock's lead over the monotonic clock at the last receive call, ns.
     ahead_ns: i64,
 }
 
 impl Inbox {
-    /// Keeps the first `slot_bytes` of each datagram.
+    /// Creates an inbox that keeps the first `slot_bytes` of each datagram.
     pub fn new(slot_bytes: usize) -> Self {
         let received = [Received::default(); BATCH];
         Self { buffer: vec![0; slot_bytes * BATCH], slot_bytes, received, ahead_ns: 0 }
     }
 
-    /// Takes what has arrived, at most one batch; how many datagrams that are.
+    /// Receives at most one batch of datagrams and returns their number.
     pub fn receive(&mut self, socket: &UdpSocket) -> io::Result<usize> {
         let count = match receive_batch(socket, &mut self.buffer, self.slot_bytes, &mut self.received) {
             Err(error) if is_lost(&error) || error.kind() == io::ErrorKind::Interrupted => 0,
@@ -129,7 +129,7 @@ impl Inbox {
         Ok(count)
     }
 
-    /// The first `count` datagrams received last.
+    /// Returns the first `count` datagrams of the last receive call.
     pub fn datagrams(&mut self, count: usize) -> impl Iterator<Item = Datagram<'_>> {
         let ahead_ns = self.ahead_ns;
         let slots = self.buffer.chunks_exact_mut(self.slot_bytes).zip(&self.received);
@@ -142,17 +142,17 @@ impl Inbox {
     }
 }
 
-/// Datagrams waiting to be sent, one after the other.
+/// Datagrams that wait to be sent, one after the other.
 #[derive(Debug, Default)]
 pub struct Outbox {
     bytes: Vec<u8>,
     ends: Vec<usize>,
-    /// Datagrams already sent.
+    /// Number of sent datagrams.
     sent: usize,
 }
 
 impl Outbox {
-    /// Adds the datagram that `encode` appends; returns its length.
+    /// Adds the datagram that `encode` appends. Returns its length.
     pub fn push(&mut self, encode: impl FnOnce(&mut Vec<u8>)) -> usize {
         let begin = self.bytes.len();
         encode(&mut self.bytes);
@@ -160,13 +160,13 @@ impl Outbox {
         self.bytes.len() - begin
     }
 
-    /// Whether a batch is complete.
+    /// Returns true if a batch is complete.
     pub fn is_full(&self) -> bool {
         self.ends.len() >= BATCH
     }
 
-    /// Sends what the socket takes, to its peer or else `to`; returns whether that was all. If not, wait until it is
-    /// writable.
+    /// Sends as many datagrams as the socket takes, to its peer or else to `to`. Returns true if all were sent.
+    /// Otherwise the caller must wait until the socket is writable.
     pub fn flush(&mut self, socket: &UdpSocket, to: Option<SocketAddrV4>) -> io::Result<bool> {
         while self.sent < self.ends.len() {
             let begin = if self.sent == 0 { 0 } else { self.ends[self.sent - 1] };
@@ -174,7 +174,7 @@ impl Outbox {
                 Ok(0) => return Ok(false),
                 Ok(count) => self.sent += count,
                 Err(error) if error.raw_os_error() == Some(Errno::ECONNREFUSED as i32) => {
-                    // The error belongs to an earlier datagram: this one is yet to be sent.
+                    // The error belongs to an earlier datagram. This one is not sent yet.
                 }
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
                 Err(error) if is_lost(&error) => self.sent += 1,
@@ -193,7 +193,7 @@ mod tests {
     use super::*;
     use std::net::Ipv4Addr;
 
-    /// A prepared pair of sockets: whatever the first one sends reaches the second.
+    /// Returns a prepared pair of sockets. The second receives what the first sends.
     fn pair(ecn: EcnMode) -> (UdpSocket, UdpSocket) {
         let bind = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let (near, far) = (bind(), bind());
@@ -241,7 +241,7 @@ mod tests {
     #[test]
     fn what_the_network_refuses_is_lost_and_mistakes_of_ours_are_not() {
         let lost = |number: Errno| is_lost(&io::Error::from_raw_os_error(number as i32));
-        // A firewall, a route that prohibits, a device without room.
+        // A firewall, a prohibiting route, or a device without room.
         assert!([Errno::EPERM, Errno::EACCES, Errno::ENOBUFS, Errno::EHOSTDOWN].into_iter().all(lost));
         assert!(![Errno::EBADF, Errno::EINVAL, Errno::EAFNOSUPPORT].into_iter().any(lost));
     }

@@ -1,4 +1,4 @@
-//! System calls that need raw pointers: many datagrams at once, what `nix` does not have.
+//! System calls with raw pointers that `nix` lacks, for batches of datagrams.
 #![allow(unsafe_code, reason = "each call is given pointers to structures of the right size that outlive it")]
 
 use std::io;
@@ -6,22 +6,22 @@ use std::mem::{size_of, zeroed};
 use std::net::{Ipv4Addr, SocketAddrV4, TcpStream, UdpSocket};
 use std::os::fd::AsRawFd;
 
-/// Most datagrams of one call.
+/// Maximum number of datagrams per call.
 pub const BATCH: usize = 32;
 
-/// Room for control messages with the IP header's type of service and a time stamp, aligned as the kernel wants it.
+/// Buffer of control messages with the IP header's type of service and a timestamp, in the kernel's alignment.
 type Control = [u64; 8];
 
-/// One received datagram.
+/// Received datagram.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Received {
-    /// Bytes that arrived; the buffer has no more of them than it has room for.
+    /// Number of bytes that arrived. The buffer holds at most its own length of them.
     pub(crate) length: usize,
-    /// Type of service of its IP header; zero unless the socket reports it.
+    /// Type of service of the IP header; zero unless the socket reports it.
     pub(crate) tos: u8,
-    /// Who sent it.
+    /// Source address of the datagram.
     pub(crate) source: SocketAddrV4,
-    /// When the kernel took it in, ns of the wall clock, if the socket reports it.
+    /// Kernel receive timestamp, ns of the wall clock, if the socket reports it.
     pub(crate) realtime_ns: Option<u64>,
 }
 
@@ -32,8 +32,8 @@ impl Default for Received {
     }
 }
 
-/// Receives what is there, up to [`BATCH`] datagrams, each into its `slot_bytes` of `buffer`; longer ones are cut.
-/// Fills `received` and returns how many there were, zero if there are none.
+/// Receives up to [`BATCH`] waiting datagrams, each into its `slot_bytes` of `buffer`; longer ones are truncated. Fills
+/// `received` and returns the number of datagrams, which may be zero.
 pub(crate) fn receive_batch(
     socket: &UdpSocket,
     buffer: &mut [u8],
@@ -83,7 +83,7 @@ pub(crate) fn receive_batch(
     Ok(count as usize)
 }
 
-/// What the kernel tells beside a datagram.
+/// Reads the kernel's control messages of a datagram.
 fn read_control(header: &libc::msghdr, received: &mut Received) {
     // SAFETY: the kernel has filled the control buffer and set its length; the data of an IP_TOS message is one byte, that
     // of SCM_TIMESTAMPNS a timespec.
@@ -104,9 +104,8 @@ fn read_control(header: &libc::msghdr, received: &mut Received) {
     }
 }
 
-/// Sends datagrams that lie one after the other in `bytes`, number `i` ending at `ends[i]`, up to [`BATCH`] of them;
-/// `begin` is where the first one begins; `to` is for sockets without a peer. Returns how many the socket took, zero if it
-/// is full.
+/// Sends up to [`BATCH`] consecutive datagrams of `bytes`. The first one begins at `begin`, number `i` ends at
+/// `ends[i]`. `to` is for sockets without a peer. Returns the number of sent datagrams; zero if the socket is full.
 pub(crate) fn send_batch(
     socket: &UdpSocket,
     bytes: &[u8],
@@ -138,7 +137,7 @@ pub(crate) fn send_batch(
         return Ok(count as usize);
     }
     let error = io::Error::last_os_error();
-    // A full queue of the device is as good a reason to wait as a full socket.
+    // A full device queue is a reason to wait, like a full socket.
     let full = error.kind() == io::ErrorKind::WouldBlock || error.raw_os_error() == Some(libc::ENOBUFS);
     if full { Ok(0) } else { Err(error) }
 }
@@ -152,7 +151,7 @@ fn c_address(address: SocketAddrV4) -> libc::sockaddr_in {
     }
 }
 
-/// Sets an option of a socket that is an int.
+/// Sets an integer option of a socket.
 pub(crate) fn set_option(socket: &UdpSocket, level: i32, name: i32, value: i32) -> io::Result<()> {
     // SAFETY: the option is one int.
     let done = unsafe {
@@ -167,9 +166,10 @@ pub(crate) fn set_option(socket: &UdpSocket, level: i32, name: i32, value: i32) 
     if done == 0 { Ok(()) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Datagrams that had no room in the socket's buffer; 0 where the kernel does not tell (before Linux 4.12).
+/// Returns the number of datagrams that the full socket buffer dropped; 0 if the kernel does not report it (before
+/// Linux 4.12).
 pub fn dropped_at(socket: &UdpSocket) -> u64 {
-    /// Position of the drops among what `SO_MEMINFO` tells (`linux/sock_diag.h`).
+    /// Index of the drops in the output of `SO_MEMINFO` (`linux/sock_diag.h`).
     const DROPS: usize = 8;
     let mut told = [0_u32; DROPS + 1];
     let mut length = size_of_val(&told) as libc::socklen_t;
@@ -186,40 +186,40 @@ pub fn dropped_at(socket: &UdpSocket) -> u64 {
     if result == 0 { u64::from(told[DROPS]) } else { 0 }
 }
 
-/// What a router said about a datagram that it did not pass on.
+/// Router's report on a datagram that it did not forward.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Refusal {
-    /// The router.
+    /// Address of the router.
     pub router: Ipv4Addr,
-    /// The UDP payload of the datagram, as far as it was returned.
+    /// Returned part of the datagram's UDP payload.
     pub payload: Vec<u8>,
 }
 
-/// Lets the socket keep what routers say about its datagrams, for [`take_refusal`], or not.
+/// Makes the socket keep routers' reports on its datagrams for [`take_refusal`], or not.
 ///
 /// # Errors
-/// What the system refused.
+/// Returns the error of the system call.
 pub fn keep_refusals(socket: &UdpSocket, keep: bool) -> io::Result<()> {
     set_option(socket, libc::IPPROTO_IP, libc::IP_RECVERR, i32::from(keep))
 }
 
-/// The hops that the next datagrams may take.
+/// Sets the hop limit (TTL) of the next datagrams.
 ///
 /// # Errors
-/// What the system refused.
+/// Returns the error of the system call.
 pub fn set_hops(socket: &UdpSocket, hops: u8) -> io::Result<()> {
     set_option(socket, libc::IPPROTO_IP, libc::IP_TTL, i32::from(hops))
 }
 
-/// The type of service of the next datagrams.
+/// Sets the type of service of the next datagrams.
 ///
 /// # Errors
-/// What the system refused.
+/// Returns the error of the system call.
 pub fn set_type_of_service(socket: &UdpSocket, tos: u8) -> io::Result<()> {
     set_option(socket, libc::IPPROTO_IP, libc::IP_TOS, i32::from(tos))
 }
 
-/// What a router has said, if one has (ip(7), `IP_RECVERR`).
+/// Returns the next report of a router, if any (ip(7), `IP_RECVERR`).
 pub fn take_refusal(socket: &UdpSocket) -> Option<Refusal> {
     let mut payload = vec![0; 2048];
     let mut control = [0_u64; 64];
@@ -239,7 +239,7 @@ pub fn take_refusal(socket: &UdpSocket) -> Option<Refusal> {
         while !message.is_null() {
             if (*message).cmsg_level == libc::IPPROTO_IP && (*message).cmsg_type == libc::IP_RECVERR {
                 let data = libc::CMSG_DATA(message);
-                // The data of a message is aligned like its header, but nothing says so to the compiler.
+                // The data of a message is aligned like its header, but the compiler cannot know this.
                 let (error, router): (libc::sock_extended_err, libc::sockaddr_in) = (
                     std::ptr::read_unaligned(data.cast()),
                     std::ptr::read_unaligned(data.add(size_of::<libc::sock_extended_err>()).cast()),
@@ -252,11 +252,11 @@ pub fn take_refusal(socket: &UdpSocket) -> Option<Refusal> {
             message = libc::CMSG_NXTHDR(&raw const header, message);
         }
     }
-    // The system's own word, about a packet that is too long, say.
+    // A local error of the system, for example about a packet that is too long.
     Some(Refusal { router: Ipv4Addr::UNSPECIFIED, payload })
 }
 
-/// Fills `buffer` with what `TCP_INFO` says; returns how much that is.
+/// Fills `buffer` with the output of `TCP_INFO`. Returns its length.
 pub(crate) fn tcp_info(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<usize> {
     let mut length = buffer.len() as libc::socklen_t;
     // SAFETY: buffer and length are valid for the call, and the kernel writes no more than `length` bytes.
@@ -272,7 +272,7 @@ pub(crate) fn tcp_info(socket: &impl AsRawFd, buffer: &mut [u8]) -> io::Result<u
     if result == 0 { Ok(length as usize) } else { Err(io::Error::last_os_error()) }
 }
 
-/// Lets the kernel wake a reader of `stream` only when `bytes` are there (or it could take no more).
+/// Makes the kernel wake a reader of `stream` only when `bytes` are available, or no more can arrive.
 pub(crate) fn set_receive_threshold(stream: &TcpStream, bytes: usize) -> io::Result<()> {
     let value = bytes as libc::c_int;
     // SAFETY: the option is one int.

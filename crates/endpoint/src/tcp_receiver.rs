@@ -1,4 +1,4 @@
-//! The receiving end of a flow of the kernel's TCP: a sink.
+//! Receiver of a kernel TCP flow, which discards the data.
 
 use crate::live_tcp::Milestone;
 use crate::session::Session;
@@ -13,9 +13,9 @@ use std::net::{TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use units::{Span, Time};
 
-/// Lets the kernel wake a reader of bulk data only when there is something worth reading: at high rates a wake-up for
-/// each segment costs more than the segment. The amount is what arrives in half a millisecond, and ACKs do not wait for
-/// it: the kernel sends them as if the data had been read.
+/// Reduces wake-ups of a bulk data reader: the kernel wakes the reader only for a larger amount. At high rates a
+/// wake-up for each segment costs more than the segment. The amount is the data of half a millisecond. ACKs do not wait
+/// for it, since the kernel sends them as if the data had been read.
 #[derive(Debug)]
 struct FewerWakes {
     since: Time,
@@ -24,13 +24,14 @@ struct FewerWakes {
 }
 
 impl FewerWakes {
-    /// Between two adaptations.
+    /// Time between two adaptations.
     const INTERVAL: Span = Span::from_ms(10);
-    /// Of the bytes of an interval, one part in this many may wait.
+    /// Number of parts of an interval's bytes; one part may wait.
     const PARTS: u64 = 20;
-    /// Below this the reader is woken for everything; far below the smallest receive window.
+    /// Minimum amount, bytes; below it the reader wakes up for every segment. It is far below the smallest receive
+    /// window.
     const LEAST: u64 = 8 << 10;
-    /// Never more than this.
+    /// Maximum amount, bytes.
     const MOST: u64 = 128 << 10;
 
     const fn new(now: Time) -> Self {
@@ -53,11 +54,11 @@ impl FewerWakes {
     }
 }
 
-/// Accepts one connection and discards what it brings until it ends, or the session is over. For a live flow `arrived`
-/// keeps how many bytes had come when.
+/// Accepts one connection and discards its data until it ends or the session is over. For a live flow, `arrived`
+/// records the progress of the stream.
 ///
 /// # Errors
-/// What the sockets refused.
+/// Returns the error of a system call.
 pub(crate) fn run_tcp_receiver(
     listener: &TcpListener,
     session: Session<'_>,
@@ -91,9 +92,9 @@ pub(crate) fn run_tcp_receiver(
         if arrived.is_none() {
             wakes.adapt(&stream, now, bytes)?;
         }
-        // Truncated at once: TCP throws the data away without copying it.
+        // With truncation, TCP discards the data without copying.
         match recv(stream.as_raw_fd(), &mut room, MsgFlags::MSG_TRUNC | MsgFlags::MSG_DONTWAIT) {
-            // The sender resets the connection when its time is up.
+            // The sender resets the connection at the end of its time.
             Ok(0) | Err(Errno::ECONNRESET) => return Ok(()),
             Ok(count) => {
                 bytes += count as u64;

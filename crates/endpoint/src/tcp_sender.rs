@@ -1,4 +1,4 @@
-//! The sending end of a flow of the kernel's TCP: bulk data, or an application's writes.
+//! Sender of a kernel TCP flow: bulk data, or an application's writes.
 
 use crate::Error;
 use crate::board::Poster;
@@ -22,30 +22,30 @@ use std::time::Duration;
 use transport::{Application, EncoderStats};
 use units::{Span, Time};
 
-/// Most writes before looking at the time.
+/// Maximum number of writes between two checks of the time.
 const CHUNKS_AT_ONCE: usize = 8;
 
-/// What is written: its content does not matter.
+/// Data to write; the content does not matter.
 static FILLER: [u8; CHUNK_BYTES] = [0; CHUNK_BYTES];
 
-/// Spacing of the readings behind the integrals.
+/// Interval between the readings for the integrals.
 const READING_INTERVAL: Span = Span::from_ms(10);
 
-/// What the kernel allows in this network namespace.
+/// Congestion controls that the kernel allows in this network namespace.
 const ALLOWED: &str = "/proc/sys/net/ipv4/tcp_allowed_congestion_control";
-/// What the kernel has.
+/// Congestion controls that the kernel has.
 const AVAILABLE: &str = "/proc/sys/net/ipv4/tcp_available_congestion_control";
 
-/// What the sending end of a TCP flow counted. The integrals are those of readings every 10 ms.
+/// Counters of a TCP sender. The integrals are sums over readings every 10 ms.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpSenderOutcome {
-    /// Bytes the socket accepted.
+    /// Number of bytes that the socket accepted.
     pub(crate) bytes_written: u64,
-    /// Segments sent again.
+    /// Number of retransmitted segments.
     pub(crate) retransmissions: u64,
-    /// Expiries of the retransmission timer; before Linux 6.7 those that a reading saw the consequences of.
+    /// Number of retransmission timeouts; before Linux 6.7 only those with effects in a reading.
     pub(crate) timeouts: u64,
-    /// Loss episodes that a reading saw.
+    /// Number of loss episodes in the readings.
     pub(crate) loss_episodes: u64,
     /// Integral of the congestion window over time, byte * ns.
     pub(crate) cwnd_byte_ns: u128,
@@ -53,18 +53,18 @@ pub(crate) struct TcpSenderOutcome {
     pub(crate) in_flight_byte_ns: u128,
     /// Integral of the smoothed RTT over time, ns * ns.
     pub(crate) srtt_ns_ns: u128,
-    /// Time the integrals cover.
+    /// Time range of the integrals.
     pub(crate) active: Span,
-    /// When the last byte of a finite transfer was acknowledged, to the reading after it.
+    /// Time of the first reading after the last byte of a finite transfer was acknowledged.
     pub(crate) completed_at: Option<Time>,
-    /// What a live encoder did, if there was one.
+    /// Statistics of a live encoder, if any.
     pub(crate) encoder: Option<EncoderStats>,
-    /// The frames it wrote.
+    /// Frames that the encoder wrote.
     pub(crate) frames: Vec<StreamedFrame>,
 }
 
 impl TcpSenderOutcome {
-    /// The counters of flow number `index` (from 0) for the meter; `media` is what its encoder counted.
+    /// Returns the counters of flow number `index` (from 0) for the meter, with the encoder's counters `media`.
     pub(crate) fn counters(&self, index: usize, media: Option<MediaCounters>) -> SenderCounters {
         SenderCounters {
             flow: index as u32 + 1,
@@ -80,17 +80,18 @@ impl TcpSenderOutcome {
             accepted_bytes: Some(self.bytes_written),
             completed: self.completed_at,
             media,
-            // The kernel's samples of the delivery rate are not kept, and readings do not see every loss episode.
+            // Delivery rate samples of the kernel are not kept, and readings can miss loss episodes.
             ..SenderCounters::default()
         }
     }
 }
 
-/// Connects with the congestion control of that name; `None` if the session is over before the other end answers, as where a
-/// full queue drops every SYN.
+/// Connects with the named congestion control. Returns `None` if the session ends before the other end answers, for
+/// example if a full queue drops every SYN.
 ///
 /// # Errors
-/// One line: the congestion control that is not to be had and those that are, or the address and what went wrong.
+/// Returns an error if the congestion control is unavailable, with the available ones, or if the address cannot be
+/// reached.
 pub(crate) fn connect_tcp(
     address: SocketAddrV4,
     congestion_control: &str,
@@ -124,7 +125,7 @@ pub(crate) fn connect_tcp(
     }
 }
 
-/// Why a congestion control is not to be had.
+/// Returns the error for an unavailable congestion control.
 fn refusal(name: &str, error: Errno) -> Error {
     let listed = |file: &str| std::fs::read_to_string(file).unwrap_or_default().trim().replace(' ', ", ");
     let name = name.to_owned();
@@ -135,11 +136,13 @@ fn refusal(name: &str, error: Errno) -> Error {
     }
 }
 
-/// Writes what `application` has to `stream`, from `start` on. When the application is at its end the stream is shut
-/// down; when the session is over it is left to be reset when the caller drops it, so that nothing more leaves.
+/// Writes the data of `application` to `stream`, from `start` on.
+///
+/// At the end of the application, the stream is shut down. At the end of the session, the stream stays open; dropping
+/// it resets the connection, so that nothing more leaves.
 ///
 /// # Errors
-/// What the socket refused.
+/// Returns the error of a system call.
 pub(crate) fn run_tcp_sender(
     stream: &TcpStream,
     mut application: Application,
@@ -150,7 +153,7 @@ pub(crate) fn run_tcp_sender(
     let Session { clock, end, board, .. } = session;
     let mut poster = Poster::to(board);
     stream.set_nonblocking(true)?;
-    // What an application writes from time to time leaves at once, as from our transport; bulk fills its segments.
+    // Writes of an application leave at once, as in the built-in transport. Bulk data fills its segments.
     stream.set_nodelay(application.next_change().is_finite())?;
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(stream, 0, EpollFlags::EPOLLOUT | EpollFlags::EPOLLET)?;
@@ -169,7 +172,7 @@ pub(crate) fn run_tcp_sender(
                 capture_frames(now, &mut application, &info, flow.written, &mut frames);
             }
             let state = match flow.write(now, &mut application) {
-                // The other end's time may be up a moment earlier.
+                // The other end may finish a moment earlier.
                 Err(error) if is_reset(&error) && clock.now() + STOP_CHECK >= end => break,
                 result => result?,
             };
@@ -180,7 +183,7 @@ pub(crate) fn run_tcp_sender(
                 poster.put_due(now, |sink| fields(&info, &application, sink));
             }
             wake = readings.next.min(samples.next()).min(match state {
-                // Frames come when they come.
+                // A live source makes frames at its own times.
                 Writing::Blocked if is_live => application.next_change(),
                 Writing::Blocked | Writing::Finished => Time::NEVER,
                 Writing::Idle => application.next_change(),
@@ -212,33 +215,33 @@ fn is_reset(error: &io::Error) -> bool {
     matches!(error.kind(), io::ErrorKind::ConnectionReset | io::ErrorKind::BrokenPipe)
 }
 
-/// The writing side of the stream.
+/// Write side of the stream.
 struct Writer<'a> {
     stream: &'a TcpStream,
-    /// Bytes of the application in all, if it ends.
+    /// Total bytes of the application, if it ends.
     total: Option<u64>,
     written: u64,
-    /// Whether everything is written and the stream shut down.
+    /// True if everything is written and the stream is shut down.
     shut: bool,
-    /// The socket took no more, and has not said since that it does. One that is asked before finds room in its last
-    /// buffer, and so holds whatever the window lets it, not `tcp_wmem`.
+    /// True if the socket took no more and has not become writable since. Writing again too early finds room in the
+    /// last buffer; the socket would then hold as much as the window allows, not `tcp_wmem`.
     is_full: bool,
 }
 
-/// What writing waits for.
+/// Next event that writing waits for.
 enum Writing {
-    /// The socket.
+    /// Room in the socket.
     Blocked,
-    /// The application.
+    /// Data of the application.
     Idle,
-    /// Nothing: there are other things to look after.
+    /// No event; the caller may do other work first.
     More,
-    /// Nothing any more: everything is written.
+    /// No event, since everything is written.
     Finished,
 }
 
 impl Writer<'_> {
-    /// Writes what is there, up to a few chunks.
+    /// Writes the available data, at most a few chunks.
     fn write(&mut self, now: Time, application: &mut Application) -> io::Result<Writing> {
         if self.is_full {
             return Ok(Writing::Blocked);
@@ -271,7 +274,7 @@ impl Writer<'_> {
     }
 }
 
-/// Turns readings into counters and integrals.
+/// Converter of readings into counters and integrals.
 struct Readings {
     next: Time,
     last: Time,
@@ -291,7 +294,7 @@ impl Readings {
         }
     }
 
-    /// The connection was found to be like `info`, which counts for the time since the last reading.
+    /// Adds the reading `info`, which counts for the time since the last reading.
     fn take(&mut self, now: Time, info: &TcpInfo, shut: bool) {
         let span = now - self.last;
         (self.last, self.next) = (self.last.max(now), now + READING_INTERVAL);

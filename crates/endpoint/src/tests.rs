@@ -1,4 +1,4 @@
-//! Both ends of a flow over loopback, in two threads.
+//! Tests of both ends of a flow over loopback, in two threads.
 
 use crate::Error;
 use crate::clock::Clock;
@@ -26,7 +26,7 @@ use units::{Rate, Span, Time};
 
 const LOOPBACK: (Ipv4Addr, u16) = (Ipv4Addr::LOCALHOST, 0);
 
-/// What one transfer over UDP came to.
+/// Result of one transfer over UDP.
 struct Transfer {
     sender: SenderStats,
     encoder: Option<EncoderStats>,
@@ -63,7 +63,7 @@ fn run_both(
     let mut sender = Sender::new(config, controller, application, Time::ZERO, until);
     let (near, far) = (UdpSocket::bind(LOOPBACK).unwrap(), UdpSocket::bind(LOOPBACK).unwrap());
     near.connect(far.local_addr().unwrap()).unwrap();
-    // Neither end may be thrown off by what does not belong to the flow.
+    // Datagrams of a stranger must not disturb either end.
     let stranger = UdpSocket::bind(LOOPBACK).unwrap();
     for garbage in [&b""[..], b"hello", &[0xd0; 3000]] {
         stranger.send_to(garbage, far.local_addr().unwrap()).unwrap();
@@ -72,7 +72,7 @@ fn run_both(
     let session = Session { clock: Clock::start(), end: until, stop: &stop, board: None };
     let (mut sending, mut receiving) = (Journal::default(), Journal::default());
     thread::scope(|scope| {
-        // as the ends of every run are, where they may
+        // The ends of every run are prioritized like this if permitted.
         scope.spawn(|| {
             let _punctual = Scheduled::punctual(Urgency::End);
             run_receiver(&far, &mut Wire::plain(), &mut receiver, config, session, &mut receiving).unwrap();
@@ -100,7 +100,7 @@ fn fixed_transfer_arrives(controller: &str, config: &Config) {
     let data = bytes.div_ceil(u64::from(config.payload_bytes));
     let opener = u64::from(config.handshake);
     assert!(done.sender.packets_sent >= data + opener, "{:?}", done.sender);
-    // Loopback loses nothing as long as the receiver's buffer holds.
+    // Loopback loses nothing unless the receive buffer is full.
     assert!(done.receiver.packets <= done.sender.packets_sent);
     assert!(done.receiver.packets + done.sender.packets_lost >= done.sender.packets_sent);
     assert!(done.receiver.acks > 0 && done.receiver.acks <= done.receiver.packets + 40);
@@ -133,7 +133,7 @@ fn an_ecn_capable_transfer_arrives_completely() {
     fixed_transfer_arrives("cubic", &Config { ecn: transport::EcnMode::Ect0, ..Config::tcp() });
 }
 
-/// Paces at one rate, whatever happens; no bursts.
+/// Controller with a constant pacing rate and no bursts.
 #[derive(Debug)]
 struct Paced(Rate);
 
@@ -145,7 +145,7 @@ impl Controller for Paced {
     fn fields(&self, _sink: &mut dyn FieldSink) {}
 }
 
-/// A window that never changes; stands still for a while at the 100th ACK, and keeps what RTTs it sees from then on.
+/// Controller with a constant window. It sleeps at the 100th ACK and records the RTTs after that.
 #[derive(Debug)]
 struct Sleepy {
     acks: u32,
@@ -172,7 +172,8 @@ impl Controller for Sleepy {
 #[test]
 #[ignore = "real time: make test-real"]
 fn a_pause_of_the_sending_end_made_spikes_of_delay_and_bandwidth() {
-    // Of the ACKs that came during the pause each told of an RTT as long, and all of a delivery within a moment.
+    // Tests a fixed defect: all ACKs that came during the pause showed an RTT as long as the pause, and a delivery
+    // within a moment.
     let longest = || {
         let seen = Arc::default();
         let (config, controller) = (Config::datagram(), Sleepy { acks: 0, seen: Arc::clone(&seen) });
@@ -183,7 +184,7 @@ fn a_pause_of_the_sending_end_made_spikes_of_delay_and_bandwidth() {
         assert!(seen.len() > 50, "{}", seen.len());
         seen.iter().copied().max().unwrap()
     };
-    // A busy machine may stand still at the receiving end.
+    // A busy machine may also delay the receiver.
     needs::punctual(longest, |longest| {
         (*longest >= Span::from_ms(50)).then(|| format!("an RTT of {longest:?}"))
     });
@@ -199,8 +200,8 @@ fn being_late_does_not_lower_a_paced_rate() {
             run_both(Box::new(controller), receiver, &config, ApplicationSpec::Greedy, Span::from_ms(1000));
         done.receiver.new_bytes as f64 * 8.0 / 20e6
     };
-    // Every packet needs a wake-up of its own, and each of them is late: were that time lost, it would be so every time.
-    // A busy machine may stand still for 0.2 s.
+    // Every packet needs its own wake-up, and each wake-up is late. Lost time would add up. A busy machine may pause
+    // for 0.2 s.
     let share = needs::punctual(paced, |share| (*share < 0.8).then(|| format!("{share} of the rate")));
     assert!(share < 1.01, "{share}");
 }
@@ -227,7 +228,7 @@ fn a_stop_ends_both_ends_soon() {
     assert!(session.clock.now() < Time::ZERO + Span::from_secs(5));
 }
 
-/// What one transfer over the kernel's TCP came to, and when how many bytes had arrived.
+/// Returns the result of one transfer over kernel TCP, and the progress of its stream.
 fn tcp_transfer(application: ApplicationSpec, length: Span) -> (TcpSenderOutcome, Vec<Milestone>) {
     let listener = TcpListener::bind(LOOPBACK).unwrap();
     let SocketAddr::V4(address) = listener.local_addr().unwrap() else { panic!("an IPv4 socket") };
@@ -271,8 +272,8 @@ fn a_greedy_tcp_flow_falls_silent_when_its_time_is_up() {
     assert_eq!(sent.completed_at, None);
 }
 
-/// 50 frames/s, which on loopback arrive as soon as they are written. How soon that is hangs on how busy the machine is: they
-/// are late by a fraction of the second that they are sent for.
+/// Checks 50 frames/s, which arrive over loopback as soon as they are written. The delay depends on the load of the
+/// machine: it is a fraction of a second.
 fn assert_frames_arrive(written: u64, frames: &[DecodedFrame]) {
     assert!((10..=50).contains(&written), "{written} frames in a second");
     assert!(frames.len() as u64 + 2 >= written, "{} of {written} frames", frames.len());
@@ -302,7 +303,7 @@ fn frames_over_tcp_arrive_with_their_last_byte() {
     let (sent, received) = tcp_transfer(live(), Span::from_ms(1000));
     let frames = decoded(&sent.frames, &received);
     assert_frames_arrive(sent.encoder.map_or(0, |stats| stats.frames), &frames);
-    // An RTT of microseconds lets everything through.
+    // An RTT of microseconds allows every rate.
     let bytes: u64 = sent.frames.iter().map(|frame| u64::from(frame.mark.bytes)).sum();
     assert_eq!((bytes, sent.frames.last().map(|frame| frame.end)), (sent.bytes_written, Some(bytes)));
     assert!(bytes > 2_000_000 / 8, "{bytes} bytes at up to 2.5 Mbit/s");

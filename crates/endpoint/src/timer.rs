@@ -1,7 +1,7 @@
-//! Waiting for descriptors and for a point in time, precisely: an epoll set with an absolute timer in it.
+//! Precise waiting for descriptors and for a point in time, with an epoll set and an absolute timer.
 //!
-//! The kernel rounds timeouts up to its clock's granularity, whole milliseconds as far as `epoll_wait(2)` and `poll(2)`
-//! are concerned, which would distort pacing. A timer that is a descriptor (`timerfd_create(2)`) has no such grain.
+//! The kernel rounds timeouts up to its clock's granularity, whole milliseconds for `epoll_wait(2)` and `poll(2)`,
+//! which would distort pacing. A timer descriptor (`timerfd_create(2)`) has no such granularity.
 
 use crate::clock::Clock;
 use nix::errno::Errno;
@@ -14,52 +14,54 @@ use std::os::fd::AsFd;
 use std::time::Duration;
 use units::Time;
 
-/// What the timer's event carries; descriptors must use other numbers.
+/// Number of the timer's event; descriptors must use other numbers.
 const TIMER: u64 = u64::MAX;
 
-/// An epoll set and a timer.
+/// Epoll set with a timer.
 #[derive(Debug)]
 pub struct Waiter {
     epoll: Epoll,
     timer: TimerFd,
     clock: Clock,
-    /// When the timer is set to fire.
+    /// Time at which the timer fires.
     armed: Time,
 }
 
 impl Waiter {
-    /// An empty set, with a timer of `clock`.
+    /// Creates an empty set with a timer of `clock`.
     ///
     /// # Errors
-    /// Like those of the other functions here: what the kernel refused.
+    /// Returns the error of a system call, as the other functions here.
     pub fn new(clock: Clock) -> io::Result<Self> {
         let epoll = Epoll::new(EpollCreateFlags::EPOLL_CLOEXEC)?;
         let timer =
             TimerFd::new(TimerClock::CLOCK_MONOTONIC, TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC)?;
-        // Edge-triggered: setting it anew clears it, nothing has to be read.
+        // The timer is edge-triggered. Setting it again clears the event, so nothing must be read.
         epoll.add(&timer, EpollEvent::new(EpollFlags::EPOLLIN | EpollFlags::EPOLLET, TIMER))?;
         Ok(Self { epoll, timer, clock, armed: Time::NEVER })
     }
 
-    /// Watches `descriptor` for `events`; they are reported with `number`.
+    /// Watches `descriptor` for `events`, which are reported with `number`.
     pub fn watch(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
         Ok(self.epoll.add(descriptor, EpollEvent::new(events, number))?)
     }
 
-    /// Changes what a watched descriptor is watched for.
+    /// Changes the watched events of a descriptor.
     pub fn change(&self, descriptor: impl AsFd, number: u64, events: EpollFlags) -> io::Result<()> {
         Ok(self.epoll.modify(descriptor, &mut EpollEvent::new(events, number))?)
     }
 
-    /// Waits until something happens to a descriptor or `until` has come; calls `ready` with the numbers of the
-    /// descriptors and their events. [`Time::NEVER`] waits for descriptors alone. May return earlier: a timer that was
-    /// set before is not put off, which saves a system call whenever a timeout moves on.
+    /// Waits until an event of a descriptor or until `until`. Calls `ready` with the numbers of the descriptors and
+    /// their events. [`Time::NEVER`] waits only for descriptors.
+    ///
+    /// The function may return earlier, since an earlier timer is not postponed. This saves a system call whenever a
+    /// timeout moves on.
     pub fn wait(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
         self.arm(until)?;
         self.look(EpollTimeout::NONE, &mut ready)
     }
 
-    /// Sleeps until `until` whatever happens to descriptors, then reports what has.
+    /// Sleeps until `until` regardless of descriptors, then reports their events.
     pub fn sleep(&mut self, until: Time, mut ready: impl FnMut(u64, EpollFlags)) -> io::Result<()> {
         let at = TimeSpec::from_duration(Duration::from_nanos(self.clock.monotonic_ns_of(until)));
         match clock_nanosleep(ClockId::CLOCK_MONOTONIC, ClockNanosleepFlags::TIMER_ABSTIME, &at) {

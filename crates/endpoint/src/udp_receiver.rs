@@ -1,4 +1,4 @@
-//! The receiving end of our transport over UDP.
+//! Receiver of the built-in transport over UDP.
 
 use crate::codec::{DATA_HEAD_BYTES, IP_UDP_BYTES, ack_datagram_bytes, decode_data, encode_ack};
 use crate::guard::Wire;
@@ -17,11 +17,11 @@ use std::net::UdpSocket;
 use transport::{AckFrame, Config, EcnMode, Receiver};
 use units::Time;
 
-/// Runs `receiver` on a socket until the session is over. A socket without a peer takes the sender of the first data
-/// packet for it. Returns how late it took packets.
+/// Runs `receiver` on a socket until the session is over. A socket without a peer connects to the sender of the first
+/// data packet. Returns the lateness of handling packets.
 ///
 /// # Errors
-/// What the socket refused.
+/// Returns the error of a system call.
 pub(crate) fn run_receiver(
     socket: &UdpSocket,
     wire: &mut Wire,
@@ -40,7 +40,7 @@ pub(crate) fn run_receiver(
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
     let mut delays = Delays::default();
-    // Up to when the receiver knows what happened.
+    // Time of the receiver's last event.
     let mut latest = Time::ZERO;
     while !session.is_stopped() {
         if readable && !connected {
@@ -76,7 +76,7 @@ pub(crate) fn run_receiver(
                 let ecn = ecn_counts(datagram.tos);
                 let arrived = datagram.arrived(clock, now);
                 delays.record(arrived, now);
-                // For the receiver it is when the kernel had the packet: a host that is late is nothing of the path's.
+                // The receiver uses the kernel's receive timestamp. A late host is not a property of the path.
                 latest = latest.max(arrived);
                 if let Some(board) = board {
                     board.meter.delivered(datagram.length as u32 + IP_UDP_BYTES);
@@ -109,8 +109,8 @@ pub(crate) fn run_receiver(
     Ok(delays.report())
 }
 
-/// Connects to whoever sent the first datagram in the socket if that is a data packet, else throws it away. Returns
-/// whether it is connected now.
+/// Connects to the source of the socket's first datagram if it is a data packet; otherwise discards the datagram.
+/// Returns true if the socket is now connected.
 fn connect_to_first(socket: &UdpSocket) -> io::Result<bool> {
     let mut head = [0; DATA_HEAD_BYTES];
     let (length, peer) = match socket.peek_from(&mut head) {

@@ -1,4 +1,4 @@
-//! The sending end of our transport over UDP.
+//! Sender of the built-in transport over UDP.
 
 use crate::board::{Board, Poster};
 use crate::codec::{IP_UDP_BYTES, decode_ack, encode_data};
@@ -19,20 +19,20 @@ use std::net::UdpSocket;
 use transport::{AckFrame, Data, Sender};
 use units::{Span, Time};
 
-/// Longest ACK datagram: a thousand arrivals and feedback.
+/// Maximum length of an ACK datagram, bytes: a thousand arrivals and feedback.
 const ACK_SLOT_BYTES: usize = 16 << 10;
 
-/// Shortest wait for a timer. A wake-up costs as much as sending several packets; at high rates a pacer's packets leave a
-/// few at a time, within what a wake-up is late anyway, and the timer slack keeps the rate.
+/// Minimum wait for a timer. A wake-up costs as much as sending several packets. At high rates paced packets leave in
+/// small groups, within the usual lateness of a wake-up, and the timer slack keeps the rate.
 const SHORTEST_WAIT: Span = Span::from_us(100);
 
-/// A batch of ACKs that takes longer than this was interrupted.
+/// Maximum time for a batch of ACKs without an interruption of the thread.
 const PAUSE: Span = Span::from_ms(1);
 
-/// Runs `sender` on a socket until the session is over. Returns how late it took ACKs and timers.
+/// Runs `sender` on a socket until the session is over. Returns the lateness of handling ACKs and timers.
 ///
 /// # Errors
-/// What the socket refused.
+/// Returns the error of a system call.
 pub(crate) fn run_sender(
     socket: &UdpSocket,
     wire: &mut Wire,
@@ -53,8 +53,8 @@ pub(crate) fn run_sender(
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
     let mut delays = Delays::default();
-    // Up to when the sender knows what happened: ACKs count from when the kernel had them, in order of time, and what
-    // they let leave leaves after all of them.
+    // Time of the sender's last event. ACKs count from their kernel receive timestamps, in time order. Packets that
+    // they release leave after all of them.
     let mut latest = Time::ZERO;
     while !session.is_stopped() {
         let count = if readable { inbox.receive(socket)? } else { 0 };
@@ -62,7 +62,7 @@ pub(crate) fn run_sender(
         if now >= end {
             break;
         }
-        // Before anything that happens now, which is no earlier than the sample's time.
+        // Samples come before all actions of this round, which are no earlier than the sample's time.
         samples.take_due(now, |sink| journal.sample(sender, sink));
         poster.put_due(now, |sink| sender.fields(sink));
         for mut datagram in inbox.datagrams(count) {
@@ -84,7 +84,7 @@ pub(crate) fn run_sender(
         }
         let since = std::mem::replace(&mut now, clock.now().min(end));
         if now - since > PAUSE {
-            // The thread has stood still: ACKs that came meanwhile are taken before anything is done at a later time.
+            // The thread was interrupted. It handles the ACKs of the meantime before it acts at a later time.
             readable = true;
             continue;
         }
@@ -100,7 +100,7 @@ pub(crate) fn run_sender(
             codepoint = sender.ecn_codepoint();
             set_codepoint(socket, codepoint)?;
         }
-        // A full batch: there may be more to send at once.
+        // A full batch means that there may be more to send at once.
         let more = fill(&mut outbox, wire, sender, now, journal, board);
         journal.state(at, "", sender);
         wire.tend(now, socket);
@@ -118,7 +118,7 @@ pub(crate) fn run_sender(
         let note = |_, events: EpollFlags| readable |= !(events & !EpollFlags::EPOLLOUT).is_empty();
         handled += count as u64;
         if pace.is_busy(now, handled + sender.packets_sent()) && !blocked {
-            // With more to do at once this only looks at the socket.
+            // With more work the sleep ends at once and only checks the socket.
             waiter.sleep(if more || count == BATCH { now } else { now + QUANTUM }, note)?;
         } else {
             waiter.wait(wake.min(samples.next()).min(end).min(now + STOP_CHECK), note)?;
@@ -130,7 +130,7 @@ pub(crate) fn run_sender(
     Ok(delays.report())
 }
 
-/// Takes from the sender what may leave now, up to a full batch; returns whether it was cut off there.
+/// Takes the packets that may leave now from the sender, at most a full batch. Returns true if the batch is full.
 fn fill(
     outbox: &mut Outbox,
     wire: &mut Wire,

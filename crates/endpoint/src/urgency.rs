@@ -1,21 +1,21 @@
-//! Which threads of a run the scheduler prefers.
+//! Scheduling priorities of a run's threads.
 #![allow(unsafe_code, reason = "system calls on numbers and on structures that outlive them")]
 
-/// Who goes first among the threads of an emulated run.
+/// Priority among the threads of an emulated run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Urgency {
-    /// Programs: one that spins keeps nobody else of the run from its work.
+    /// Programs. A spinning program must not stop other threads of the run.
     Program = 1,
-    /// Our own ends of flows.
+    /// Ends of flows in the built-in transport.
     End = 2,
-    /// The path between them, and who watches over programs.
+    /// Path between the ends, and the supervision of programs.
     Path = 3,
 }
 
-/// Most processor time that a task of a program may take at its priority without ever waiting, s: then the kernel ends it.
-/// It is for when nobody is left who would have lowered it before.
+/// Maximum CPU time of a program's task with priority without a wait, s. The kernel then ends the task. This limit
+/// applies if no process is left to lower the priority.
 const SPIN_LIMIT_S: u64 = 10;
-/// What a program without priority has over ordinary ones.
+/// Nice value of a program without real-time priority.
 const NICE: libc::c_int = -20;
 
 fn schedule(task: libc::pid_t, policy: libc::c_int, priority: libc::c_int) -> bool {
@@ -24,10 +24,12 @@ fn schedule(task: libc::pid_t, policy: libc::c_int, priority: libc::c_int) -> bo
     unsafe { libc::sched_setscheduler(task, policy, &raw const parameters) == 0 }
 }
 
-/// Gives the first place among ordinary ones to a program that is about to take the calling process's place, and to all that it
-/// starts: [`set_punctual`] gives it priority once it rests. Where one has priority that never rests, the kernel itself waits
-/// for as long as it lets that be (`/proc/sys/kernel/sched_rt_runtime_us`), and whoever starts another program too. Nothing
-/// changes without privilege. Makes system calls only: may be called between fork and exec.
+/// Gives the best nice value to a program that is about to replace the calling process, and to its children.
+///
+/// [`set_punctual`] gives real-time priority once the program rests. If a spinning task has real-time priority, the
+/// kernel itself waits for its limit (`/proc/sys/kernel/sched_rt_runtime_us`), and so does the start of another
+/// program. Nothing changes without privilege. The function only makes system calls, so it may run between fork and
+/// exec.
 pub fn be_foremost_as_program() {
     let limit = SPIN_LIMIT_S * 1_000_000;
     let limit = libc::rlimit { rlim_cur: limit, rlim_max: limit };
@@ -39,8 +41,9 @@ pub fn be_foremost_as_program() {
     }
 }
 
-/// Gives priority to `task`, a thread of a program, in turn with the others of programs; or takes it away: then it has the first
-/// place among ordinary ones, as at the beginning. One that has chosen another priority itself is left alone.
+/// Gives real-time priority to `task`, a thread of a program, in turns with other programs' threads, or removes it.
+/// Without this priority the task has the best nice value, as at the start. A task that has chosen another priority is
+/// left alone.
 pub fn set_punctual(task: i32, punctual: bool) {
     let who = task.unsigned_abs();
     // SAFETY: these take numbers only.
@@ -50,7 +53,7 @@ pub fn set_punctual(task: i32, punctual: bool) {
                 schedule(task, libc::SCHED_OTHER, 0);
                 libc::setpriority(libc::PRIO_PROCESS, who, NICE);
             }
-            // What was lowered is known by its place, which its threads and children have from it.
+            // The nice value identifies tasks with removed priority. Their threads and children inherit it.
             libc::SCHED_OTHER if punctual && libc::getpriority(libc::PRIO_PROCESS, who) == NICE => {
                 schedule(task, libc::SCHED_RR, Urgency::Program as libc::c_int);
             }
@@ -59,38 +62,39 @@ pub fn set_punctual(task: i32, punctual: bool) {
     }
 }
 
-/// The calling thread has another priority until this is dropped. A thread drops it before it ends: see
-/// [`Scheduled::unhurried`].
+/// Guard that gives the calling thread another priority until it is dropped. A thread must drop it before it ends (see
+/// [`Scheduled::unhurried`]).
 #[derive(Debug)]
 #[must_use = "the priority lasts until this is dropped"]
 pub struct Scheduled {
-    /// Policy and priority before.
+    /// Previous policy and priority.
     before: (libc::c_int, libc::c_int),
     is_granted: bool,
 }
 
 impl Scheduled {
-    /// The thread runs as soon as it has something to do, and its timers are exact. The threads of a run sleep most of the
-    /// time, so this costs others little, and keeps a run punctual on a machine that does something else as well.
+    /// Runs the thread as soon as it has something to do, with exact timers. The threads of a run mostly sleep, so the
+    /// priority costs other processes little. It keeps a run punctual on a machine with other work.
     pub fn punctual(urgency: Urgency) -> Self {
         // SAFETY: takes numbers only.
         unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };
         Self::set(libc::SCHED_FIFO, urgency as libc::c_int)
     }
 
-    /// The thread has the priority of the path; threads and processes that it starts have none.
+    /// Gives the thread the priority of the path. Threads and processes that it starts have no priority.
     pub fn watchful() -> Self {
         Self::set(libc::SCHED_FIFO | libc::SCHED_RESET_ON_FORK, Urgency::Path as libc::c_int)
     }
 
-    /// The thread has no priority: for taking down processes and threads. The kernel takes down their entries below `/proc`
-    /// then. Where another task does so too, the kernel tries again until that one is done (Linux v6.12, fs/dcache.c,
-    /// `shrink_dcache_parent`): a task with priority that does so on the processor of a task with less of it tries for ever.
+    /// Removes the priority of the thread, to end processes and threads. The kernel then removes their entries below
+    /// `/proc`. If another task does this at the same time, the kernel retries until that task is done (Linux v6.12,
+    /// fs/dcache.c, `shrink_dcache_parent`). A task with priority on the CPU of a task with lower priority would retry
+    /// forever.
     pub fn unhurried() -> Self {
         Self::set(libc::SCHED_OTHER, 0)
     }
 
-    /// Whether the scheduler agreed, which takes privilege.
+    /// Returns true if the scheduler granted the priority, which takes privilege.
     pub const fn is_granted(&self) -> bool {
         self.is_granted
     }

@@ -1,4 +1,5 @@
-//! Steps of environments without Python, for profilers: `steps TASK.json [COUNT [ROUNDS [AMPLITUDE]]]`. Times are of the CPU.
+//! Speed of environment steps without Python, for profilers, in CPU time.
+//! Usage: `steps TASK.json [COUNT [ROUNDS [AMPLITUDE]]]`.
 #![allow(
     clippy::print_stdout,
     clippy::disallowed_methods,
@@ -10,7 +11,7 @@ use gym::{Autoreset, Task, TaskSpec, Vector};
 use std::sync::Arc;
 use units::Rng;
 
-/// CPU time of this process so far, ns.
+/// Returns the CPU time of this process, ns.
 fn cpu_ns() -> f64 {
     let text = std::fs::read_to_string("/proc/self/schedstat").unwrap();
     text.split(' ').next().unwrap().parse().unwrap()

@@ -1,4 +1,4 @@
-//! Random values of a task, and where in a run they go.
+//! Random values of a task and their targets in a run.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -6,33 +6,33 @@ use std::collections::BTreeMap;
 use strict_input::Refusal;
 use units::Rng;
 
-/// A random value.
+/// Random value.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum Draw {
-    /// Equally likely between two bounds.
+    /// Uniform distribution between two bounds.
     Uniform {
-        /// Lowest value.
+        /// Minimum value.
         low: f64,
-        /// Highest value.
+        /// Maximum value.
         high: f64,
-        /// Share of episodes in which it is 0.
+        /// Fraction of episodes with the value 0.
         #[serde(default)]
         zero: f64,
     },
-    /// The same of its logarithm.
+    /// Distribution with a uniform logarithm between two bounds.
     LogUniform {
-        /// Lowest value.
+        /// Minimum value.
         low: f64,
-        /// Highest value.
+        /// Maximum value.
         high: f64,
-        /// Share of episodes in which it is 0.
+        /// Fraction of episodes with the value 0.
         #[serde(default)]
         zero: f64,
     },
-    /// One of a list.
+    /// One value of a list, all equally likely.
     Choice {
-        /// The values.
+        /// List of values.
         values: Vec<f64>,
     },
 }
@@ -41,7 +41,7 @@ impl Draw {
     /// Checks the bounds.
     ///
     /// # Errors
-    /// One line naming what is wrong.
+    /// Returns one line with the problem.
     pub(crate) fn check(&self, name: &str) -> Result<(), Refusal> {
         let bounds = |low: f64, high: f64, least: f64, zero: f64| {
             if !(low.is_finite() && high.is_finite() && low >= least && low <= high) {
@@ -70,9 +70,9 @@ impl Draw {
         }
     }
 
-    /// A value.
+    /// Draws a value.
     pub(crate) fn draw(&self, rng: &mut Rng) -> f64 {
-        // As many numbers are taken whatever comes out: what else is drawn stays the same.
+        // Each draw consumes the same number of random numbers, so that the result does not change other draws.
         let (position, is_zero) = (rng.uniform(), rng.uniform());
         match self {
             Self::Uniform { zero, .. } | Self::LogUniform { zero, .. } if is_zero < *zero => 0.0,
@@ -83,28 +83,28 @@ impl Draw {
     }
 }
 
-/// Where a value goes: `scale` times the value times the values of `by`, plus `add`.
+/// Target of a value: `scale` times the value times the values of `by`, plus `add`.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// JSON pointer into the run's specification.
+    /// JSON pointer into the run spec.
     pub pointer: String,
     /// Factor.
     #[serde(default = "one")]
     pub scale: f64,
-    /// Names of other variations that it is multiplied by.
+    /// Names of other variations whose values are factors.
     #[serde(default)]
     pub by: Vec<String>,
-    /// What is added.
+    /// Summand.
     #[serde(default)]
     pub add: f64,
-    /// The lowest value, if there is one.
+    /// Minimum of the result, if any.
     #[serde(default)]
     pub least: Option<f64>,
-    /// Rounded to a whole number.
+    /// True if the result is rounded to an integer.
     #[serde(default)]
     pub whole: bool,
-    /// Written as text: parameters of controllers.
+    /// True if the result is written as a string, for parameters of controllers.
     #[serde(default)]
     pub text: bool,
 }
@@ -113,23 +113,23 @@ const fn one() -> f64 {
     1.0
 }
 
-/// Something that differs between episodes.
+/// Quantity that varies between episodes.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Variation {
-    /// Its name.
+    /// Name of the variation.
     pub name: String,
-    /// Its values.
+    /// Random values of the variation.
     pub draw: Draw,
-    /// Where they go.
+    /// Targets of the values.
     #[serde(default)]
     pub targets: Vec<Target>,
 }
 
-/// Draws all of `variations` and puts them into `run`.
+/// Draws all `variations` and writes them to `run`.
 ///
 /// # Errors
-/// One line: a place that is not there.
+/// Returns an error if a target does not exist.
 pub(crate) fn apply(
     variations: &[Variation],
     rng: &mut Rng,

@@ -1,4 +1,4 @@
-//! One episode after another.
+//! Environment: a sequence of episodes.
 
 use crate::Error;
 use crate::oracle::{Oracle, OracleValues};
@@ -11,51 +11,51 @@ use std::sync::Arc;
 use strict_input::Refusal;
 use units::Rng;
 
-/// Episodes that are tried until one has a decision.
+/// Maximum number of attempts to find an episode with a decision.
 const ATTEMPTS: usize = 100;
 
 struct Nobody;
 
 impl Observer for Nobody {}
 
-/// What an agent shows after a step.
+/// State of an agent after a step.
 #[derive(Clone, Debug, Default)]
 pub struct Shown {
-    /// Whether its decision is due.
+    /// True if the agent's decision is due.
     pub due: bool,
-    /// What the step brought.
+    /// Reward of the step.
     pub reward: f64,
-    /// Whether its flow is over.
+    /// True if the agent's flow is over.
     pub terminated: bool,
-    /// Whether the episode is over otherwise.
+    /// True if the episode is over for another reason.
     pub truncated: bool,
-    /// What the path knows.
+    /// Values of the oracle.
     pub oracle: OracleValues,
-    /// Sum of the rewards, and number of decisions, of the episode.
+    /// Sum of the rewards and number of decisions in the episode.
     pub episode: [f64; 2],
 }
 
-/// An environment.
+/// Environment of a task.
 #[derive(Debug)]
 pub struct Environment {
     task: Arc<Task>,
     simulation: Option<Simulation<Box<RunSpec>>>,
     base_seed: u64,
-    /// Number of the next episode since the seed was given.
+    /// Number of the next episode since the seed was set.
     episode: u64,
     run_seed: u64,
     drawn: BTreeMap<String, f64>,
     oracle: Oracle,
     shown: Vec<Shown>,
     decisions: u64,
-    /// Whether the episode is over.
+    /// True if the episode is over.
     is_over: bool,
-    /// Every action of the episode, if they are kept.
+    /// All actions of the episode; `None` if they are not kept.
     actions: Option<Vec<f32>>,
 }
 
 impl Environment {
-    /// An environment of `task`, before its first episode; `keeps` says whether it can be replayed.
+    /// Creates an environment of `task`, before its first episode. With `keeps`, episodes can be replayed.
     pub fn new(task: Arc<Task>, keeps: bool) -> Self {
         Self {
             shown: vec![Shown::default(); task.agents],
@@ -72,35 +72,35 @@ impl Environment {
         }
     }
 
-    /// Whether the episode is over, or none has begun.
+    /// Returns true if the episode is over or none has begun.
     pub const fn is_over(&self) -> bool {
         self.is_over
     }
 
-    /// The seed of the run of this episode.
+    /// Returns the seed of this episode's run.
     pub const fn run_seed(&self) -> u64 {
         self.run_seed
     }
 
-    /// What was drawn for this episode, by name.
+    /// Returns the random values of this episode by name.
     pub const fn drawn(&self) -> &BTreeMap<String, f64> {
         &self.drawn
     }
 
-    /// What each agent shows.
+    /// Returns the state of each agent.
     pub fn shown(&self) -> &[Shown] {
         &self.shown
     }
 
-    /// The time in the episode, s.
+    /// Returns the time in the episode, s.
     pub fn now_s(&self) -> f64 {
         self.simulation.as_ref().map_or(0.0, |simulation| simulation.now().as_secs_f64())
     }
 
-    /// Begins the next episode, of a new `seed` if there is one: runs until the first decision falls due.
+    /// Begins the next episode, with a new `seed` if given, and runs it to the first decision.
     ///
     /// # Errors
-    /// One line: the run cannot be built, or no decision falls due.
+    /// Returns an error if the run cannot be built or no decision falls due.
     pub fn reset(&mut self, seed: Option<u64>) -> Result<(), Error> {
         if let Some(seed) = seed {
             (self.base_seed, self.episode) = (seed, 0);
@@ -108,7 +108,7 @@ impl Environment {
         for _ in 0..ATTEMPTS {
             let mut seeds = Rng::new(self.base_seed, &format!("gym/episode/{}", self.episode));
             self.episode += 1;
-            // Below 2^53: a seed that JSON and Python's floats keep.
+            // Seeds are below 2^53, which JSON numbers and Python floats represent exactly.
             self.run_seed = seeds.next_u64() >> 11;
             if self.begin()? {
                 return Ok(());
@@ -144,11 +144,11 @@ impl Environment {
         Ok(!self.is_over)
     }
 
-    /// Decides for every agent whose decision is due, and goes on to the next one. `actions` holds one action of each
-    /// agent after the other. Nothing happens where the episode is over.
+    /// Makes the due decisions of all agents and runs to the next ones. `actions` contains one action per agent, one
+    /// after the other. Does nothing if the episode is over.
     ///
     /// # Errors
-    /// One line: the run cost more than its specification allows.
+    /// Returns an error if the run costs more than its run spec allows.
     pub fn step(&mut self, actions: &[f32]) -> Result<(), Error> {
         if self.is_over {
             return Ok(());
@@ -171,7 +171,7 @@ impl Environment {
         Ok(())
     }
 
-    /// What every agent shows now.
+    /// Updates the state of every agent.
     fn look(&mut self) {
         let Some(simulation) = &mut self.simulation else { return };
         let now = simulation.now();
@@ -205,7 +205,7 @@ impl Environment {
         self.shown.iter_mut().for_each(|shown| shown.episode[0] += shown.reward);
     }
 
-    /// What agent number `index` saw when its latest decision fell due.
+    /// Returns the observation of agent `index` at its latest decision.
     pub fn observation(&mut self, index: usize) -> &[f32] {
         self.simulation
             .as_mut()
@@ -213,22 +213,22 @@ impl Environment {
             .map_or(&[], |agent| agent.observation())
     }
 
-    /// What happened in the step that agent number `index` ended last.
+    /// Returns the values of the step that agent `index` ended last.
     pub fn values(&mut self, index: usize) -> StepValues {
         let agent = self.simulation.as_mut().and_then(|simulation| simulation.agent(index));
         agent.map_or([0.0; STEP_FIELDS.len()], |agent| *agent.values())
     }
 
-    /// Lengths of observations and of actions.
+    /// Returns the lengths of observations and of actions.
     pub fn lengths(&mut self) -> (usize, usize) {
         let agent = self.simulation.as_mut().and_then(|simulation| simulation.agent(0));
         agent.map_or((0, 0), |agent| (agent.inputs(), agent.outputs()))
     }
 
-    /// The episode up to now, with this log and spacing of samples.
+    /// Returns a recording of the episode up to now, with this log level and sample interval.
     ///
     /// # Errors
-    /// One line: no episode has begun, or actions are not kept.
+    /// Returns an error if no episode has begun or actions are not kept.
     pub fn record(&self, log: LogLevel, sample_interval_s: f64) -> Result<Recording, Error> {
         let (simulation, actions) =
             self.simulation.as_ref().zip(self.actions.clone()).ok_or(Error::NoActions)?;
@@ -240,27 +240,27 @@ impl Environment {
     }
 }
 
-/// An episode that can be carried out again.
+/// Episode that can be replayed.
 #[derive(Debug)]
 pub struct Recording {
     task: Arc<Task>,
-    /// Its run.
+    /// Run spec of the episode.
     pub spec: RunSpec,
     actions: Vec<f32>,
 }
 
 impl Recording {
-    /// Carries it out with the same actions, and tells `observer` what happens.
+    /// Replays the episode with the same actions and reports to `observer`.
     ///
     /// # Errors
-    /// One line: what is wrong with the specification, or why the observer wanted the run to end early.
+    /// Returns an error if the run spec is invalid or the observer ended the run.
     pub fn replay<O: Observer + ?Sized>(&self, observer: &mut O) -> Result<Totals, Error> {
         let mut simulation = Simulation::new(&self.spec, &self.task.registry)?;
         let agents = self.task.agents;
         let width = agents * simulation.agent(0).map_or(1, |agent| agent.outputs());
         let mut actions = self.actions.chunks_exact(width.max(1));
         while advance_telling(&mut simulation, agents, observer)? {
-            // The last decision may be due without having been made: nothing follows it.
+            // The last decision may be due but not made; nothing follows it.
             let Some(action) = actions.next() else { return finish(simulation, agents, observer) };
             decide_telling(&mut simulation, agents, action, observer);
         }
@@ -268,7 +268,7 @@ impl Recording {
     }
 }
 
-/// Goes on to the end with actions that do nothing.
+/// Runs to the end with actions that change nothing.
 fn finish<O: Observer + ?Sized>(
     mut simulation: Simulation<&RunSpec>,
     agents: usize,
@@ -284,8 +284,8 @@ fn finish<O: Observer + ?Sized>(
     }
 }
 
-/// Goes on until decisions are due: of one agent exactly when it falls due, of several when all of the instant are.
-/// Returns whether any is.
+/// Runs until decisions are due. With one agent the run stops exactly at its decision. With several agents it stops
+/// after all decisions of that instant are due. Returns true if a decision is due.
 fn advance_telling<S: core::ops::Deref<Target = RunSpec>, O: Observer + ?Sized>(
     simulation: &mut Simulation<S>,
     agents: usize,

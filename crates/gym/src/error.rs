@@ -3,41 +3,41 @@
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// Why an environment cannot be made, or go on.
+/// Reason why an environment cannot be created or continue.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Something in the task is not allowed.
+    /// An entry of the task is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
-    /// The run of an episode.
+    /// The run of an episode failed.
     #[error(transparent)]
     Simulation(#[from] simulator::Error),
-    /// Episodes end before there is anything to decide.
+    /// Episodes end before the first decision.
     #[error("no decision fell due in any of {episodes} episodes")]
     NoDecision {
-        /// Number of episodes that were tried.
+        /// Number of attempted episodes.
         episodes: usize,
     },
-    /// There is nothing to replay.
+    /// No recorded episode exists.
     #[error("no episode whose actions were kept")]
     NoActions,
     /// The system refuses threads.
     #[error("threads = {threads}: {source}")]
     Threads {
-        /// How many were asked for.
+        /// Number of requested threads.
         threads: usize,
-        /// Why.
+        /// Error of the thread library.
         source: rayon::ThreadPoolBuildError,
     },
-    /// The threads are those of the process that this one is a fork of.
+    /// The threads belong to another process, of which this process is a fork.
     #[error(
         "process {here} is a fork of process {made}, whose threads step these environments: allowed is to make them \
          after the fork, or with threads = 1"
     )]
     Forked {
-        /// The process that made the threads.
+        /// Identifier of the process that created the threads.
         made: u32,
-        /// This process.
+        /// Identifier of this process.
         here: u32,
     },
 }

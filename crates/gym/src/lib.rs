@@ -1,9 +1,8 @@
-//! Environments for agents: simulated flows whose decisions are made outside, many side by side in one call.
+//! Environments for agents: simulated flows whose decisions are made outside the simulation, many of them in one call.
 //!
-//! A [`Task`] says what episodes are made of: runs to choose from, what varies in them, how long they are, what is
-//! rewarded. An [`Environment`] is one episode after another; [`Vector`] steps thousands of them on all processors and writes
-//! what they show into arrays that others read in place. A seed tells everything: how many threads there are changes
-//! nothing.
+//! A [`Task`] describes episodes: the runs, their variations, their length and the reward. An [`Environment`] is a
+//! sequence of episodes. A [`Vector`] steps thousands of environments on all CPUs and writes the results to arrays that
+//! callers read in place. Results depend only on the seed, not on the number of threads.
 
 mod draw;
 mod environment;

@@ -1,11 +1,11 @@
-//! What only the path knows, for teachers and critics.
+//! Values that only the path knows, for teachers and critics.
 
 use path::LinkTally;
 use runs::RunSpec;
 use strict_input::Refusal;
 use units::{Span, Time};
 
-/// Name, unit and meaning of what an oracle says, in order.
+/// Name, unit and meaning of each oracle value, in order.
 pub const ORACLE_FIELDS: &[(&str, &str, &str)] = &[
     (
         "capacity_mbps",
@@ -18,13 +18,13 @@ pub const ORACLE_FIELDS: &[(&str, &str, &str)] = &[
     ("flows", "", "Flows that are active now."),
 ];
 
-/// In the order of [`ORACLE_FIELDS`].
+/// Oracle values in the order of [`ORACLE_FIELDS`].
 pub(crate) type OracleValues = [f64; ORACLE_FIELDS.len()];
 
-/// What is remembered to answer.
+/// State of the oracle.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Oracle {
-    /// Of each link, what it could have carried up to the last time.
+    /// Bits that each link could have carried up to the last query.
     capacity_bits: Vec<u128>,
     asked: Time,
     /// Base RTTs of each agent over time.
@@ -32,7 +32,7 @@ pub(crate) struct Oracle {
 }
 
 impl Oracle {
-    /// For a run of which the first `agents` flows are agents.
+    /// Begins a run whose first `agents` flows are agents.
     pub(crate) fn begin(&mut self, spec: &RunSpec, agents: usize) -> Result<(), Refusal> {
         self.capacity_bits.clear();
         self.asked = Time::ZERO;
@@ -52,7 +52,7 @@ impl Oracle {
         Ok(())
     }
 
-    /// What there is at `now`, given the links of the data direction up to now and the number of active flows.
+    /// Computes the values at `now` from the links of the data direction up to now and the number of active flows.
     pub(crate) fn ask<'a>(
         &mut self,
         now: Time,
@@ -84,7 +84,7 @@ impl Oracle {
         values[4] = flows as f64;
     }
 
-    /// The base RTT of agent number `agent` at `now`.
+    /// Returns the base RTT of agent `agent` at `now`, ms.
     pub(crate) fn base_rtt_ms(&self, agent: usize, now: Time) -> f64 {
         let steps = self.base_rtts[agent].iter().rev();
         steps.clone().find(|(at, _)| *at <= now).map_or(0.0, |(_, rtt)| rtt.as_ms_f64())

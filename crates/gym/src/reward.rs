@@ -1,4 +1,4 @@
-//! What is rewarded: functions of what happened in a step.
+//! Rewards: functions of the values of a step.
 
 use crate::oracle::OracleValues;
 use congestion::{STEP_FIELDS, StepField, StepValues, step_field};
@@ -26,34 +26,34 @@ pub const REWARDS: &[(&str, &str)] = &[
     ("none", "0"),
 ];
 
-/// Bytes of a packet in Aurora's simulator.
+/// Packet length in Aurora's simulator, bytes.
 const AURORA_PACKET_BYTES: f64 = 1500.0;
-/// The least rate that has a logarithm, Mbit/s.
+/// Minimum rate for a logarithm, Mbit/s.
 const LEAST_MBPS: f64 = 0.001;
 
-/// What is rewarded.
+/// Reward function.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(tag = "kind", rename_all = "snake_case", deny_unknown_fields)]
 pub enum RewardSpec {
-    /// Jay et al., "A Deep Reinforcement Learning Perspective on Internet Congestion Control", ICML 2019, section 4.1, with the
-    /// scale of its simulator.
+    /// Reward of Jay et al., "A Deep Reinforcement Learning Perspective on Internet Congestion Control", ICML 2019,
+    /// section 4.1, with the scale of its simulator.
     Aurora {},
-    /// Abbasloo et al., "Classic Meets Modern", SIGCOMM 2020, section 4.3.
+    /// Reward of Abbasloo et al., "Classic Meets Modern", SIGCOMM 2020, section 4.3.
     Orca {},
-    /// The logarithm of power, by which Pantheon's Indigo is weighed.
+    /// Logarithm of power, which evaluates Pantheon's Indigo.
     LogPower {},
-    /// Its like among several flows, which takes the link's capacity from the oracle.
+    /// Logarithm of power for several flows, with the link's capacity from the oracle.
     LogShare {},
-    /// A weighted sum.
+    /// Weighted sum of step fields.
     Fields {
         /// Weight of each field.
         weights: BTreeMap<String, f64>,
     },
-    /// Nothing.
+    /// Reward 0.
     None {},
 }
 
-/// The same with places instead of names.
+/// Reward function with field positions instead of names.
 #[derive(Clone, Debug)]
 pub(crate) enum Reward {
     Aurora,
@@ -90,12 +90,12 @@ impl Reward {
         })
     }
 
-    /// Whether it takes what only the oracle knows.
+    /// Returns true if the reward needs the oracle.
     pub(crate) const fn needs_oracle(&self) -> bool {
         matches!(self, Self::LogShare)
     }
 
-    /// The reward of a step.
+    /// Returns the reward of a step.
     pub(crate) fn of(&self, values: &StepValues, oracle: &OracleValues) -> f64 {
         let of = |field: StepField| values[field as usize];
         let log = |mbps: f64| libm::log(mbps.max(LEAST_MBPS));
@@ -152,9 +152,9 @@ mod tests {
         ]);
         let oracle = [4.8, 7.0, 10_500.0, 100.0, 2.0];
         let of = |reward: Reward| reward.of(&step, &oracle);
-        // 200 packets/s, 0.15 s, 1 %
+        // 200 packets/s, 0.15 s, 1 %.
         assert!((of(Reward::Aurora) - (2.0 - 0.15 - 0.02)).abs() < 1e-12);
-        // (2.4 - 5 * 0.2) / 4 * 0.5
+        // The result is (2.4 - 5 * 0.2) / 4 * 0.5.
         assert!((of(Reward::Orca) - 0.175).abs() < 1e-12);
         assert!((of(Reward::LogPower) - libm::log(2.4 / 150.0)).abs() < 1e-12);
         assert!((of(Reward::LogShare) - libm::log(1.0 / 1.5)).abs() < 1e-12);

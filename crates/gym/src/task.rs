@@ -1,4 +1,4 @@
-//! What episodes are made of.
+//! Task: description of episodes.
 
 use crate::draw::{Draw, Variation, apply};
 use crate::reward::{Reward, RewardSpec};
@@ -10,47 +10,47 @@ use std::collections::BTreeMap;
 use strict_input::Refusal;
 use units::{Rng, Time};
 
-/// The name under which agents find the line that says what their policy is.
+/// Name of the file that contains the agents' policy line.
 const POLICY: &str = "policy";
-/// Longest episode, s.
+/// Maximum length of an episode, s.
 const LONGEST_S: f64 = 100_000.0;
 
-/// One kind of episode.
+/// Kind of episode.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Scenario {
-    /// The run; its seed and duration are not looked at. Agents come first among its flows.
+    /// Run spec. Its seed and duration are ignored. Agents come first among its flows.
     pub run: Value,
-    /// What differs between its episodes.
+    /// Quantities that vary between episodes.
     #[serde(default)]
     pub variations: Vec<Variation>,
-    /// How many of the flows that are no agents take part; all if absent.
+    /// Number of active flows besides the agents; all flows if absent.
     #[serde(default)]
     pub background: Option<Draw>,
 }
 
-/// What episodes are made of, as it is handed over.
+/// Description of episodes as the caller writes it.
 #[derive(Clone, Debug, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct TaskSpec {
-    /// What an episode is chosen from, all equally likely.
+    /// Kinds of episodes, all equally likely.
     pub scenarios: Vec<Scenario>,
-    /// How many agents there are.
+    /// Number of agents.
     pub agents: usize,
-    /// The line that says what their policy is, where a policy of one's own is meant.
+    /// Policy line of the agents, for a custom policy.
     #[serde(default)]
     pub policy: Option<String>,
-    /// What is rewarded.
+    /// Reward function.
     pub reward: RewardSpec,
-    /// Whether every agent gets the mean of all rewards.
+    /// True if every agent gets the mean of all rewards.
     #[serde(default)]
     pub share_reward: bool,
-    /// Whether the oracle is asked.
+    /// True if the oracle is computed.
     #[serde(default = "yes")]
     pub oracle: bool,
-    /// Length, s: an episode ends at the first decision that is not before.
+    /// Length, s. An episode ends at the first decision at or after this time.
     pub duration_s: f64,
-    /// Most decisions.
+    /// Maximum number of decisions.
     #[serde(default)]
     pub most_steps: Option<u64>,
 }
@@ -59,7 +59,7 @@ const fn yes() -> bool {
     true
 }
 
-/// What episodes are made of, checked.
+/// Checked description of episodes.
 #[derive(Clone, Debug)]
 pub struct Task {
     scenarios: Vec<(Scenario, Vec<Files>)>,
@@ -72,7 +72,7 @@ pub struct Task {
     pub(crate) registry: Registry,
 }
 
-/// A run, and what was drawn for it.
+/// Run with its random values.
 #[derive(Debug)]
 pub(crate) struct Drawn {
     pub(crate) spec: Box<RunSpec>,
@@ -80,10 +80,10 @@ pub(crate) struct Drawn {
 }
 
 impl Task {
-    /// Checks `spec`; `files` has what the parameters of flows name, by scenario and flow.
+    /// Checks `spec`. `files` contains the files that the flows' parameters name, by scenario and flow.
     ///
     /// # Errors
-    /// One line naming what is wrong.
+    /// Returns one line with the problem.
     pub fn new(spec: TaskSpec, mut files: Vec<Vec<Files>>) -> Result<Self, Refusal> {
         if spec.scenarios.is_empty() {
             return Err(Refusal::of_key("scenarios", "at least one is needed"));
@@ -129,12 +129,12 @@ impl Task {
         })
     }
 
-    /// How many agents there are.
+    /// Returns the number of agents.
     pub const fn agents(&self) -> usize {
         self.agents
     }
 
-    /// The run that follows from `seed`.
+    /// Returns the run of `seed`.
     pub(crate) fn draw(&self, seed: u64) -> Result<Drawn, Refusal> {
         let mut rng = Rng::new(seed, "gym/scenario");
         let (scenario, files) = &self.scenarios[rng.below(self.scenarios.len() as u64) as usize];
@@ -156,7 +156,7 @@ impl Task {
 }
 
 impl Scenario {
-    /// Checks it and sets what every run of an environment has.
+    /// Checks the scenario and sets the common entries of all runs.
     fn prepare(&mut self, duration_s: f64) -> Result<(), Refusal> {
         for variation in &self.variations {
             variation.draw.check(&variation.name)?;
@@ -165,7 +165,7 @@ impl Scenario {
             background.check("background")?;
         }
         let run = self.run.as_object_mut().ok_or_else(|| Refusal::of_key("run", "allowed is a table"))?;
-        // Episodes end with a decision: the run has to last longer.
+        // Episodes end with a decision, so the run must last longer.
         let guard_s = 2.0 * duration_s + 60.0;
         for (key, value) in [
             ("seed", 0.into()),

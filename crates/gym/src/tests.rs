@@ -36,7 +36,7 @@ fn task(agents: usize, change: impl FnOnce(&mut Value)) -> Arc<Task> {
     Arc::new(Task::new(spec(agents, change), Vec::new()).unwrap())
 }
 
-/// Rewards of the steps of an episode in which the window grows and shrinks.
+/// Returns the rewards of an episode's steps, while the window grows and shrinks.
 fn episode(environment: &mut Environment, agents: usize, seed: u64) -> Vec<f64> {
     environment.reset(Some(seed)).unwrap();
     let mut rewards = Vec::new();
@@ -52,7 +52,7 @@ fn episode(environment: &mut Environment, agents: usize, seed: u64) -> Vec<f64> 
 fn an_episode_repeats_itself_and_its_recording_is_the_same_run() {
     let mut environment = Environment::new(task(1, |_| {}), true);
     let first = episode(&mut environment, 1, 3);
-    // Every 10 ms from the first packet on, until 0.5 s.
+    // Decisions every 10 ms from the first packet until 0.5 s.
     assert_eq!(first.len(), 49);
     let hashed = || {
         let mut count = Count(0);

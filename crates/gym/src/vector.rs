@@ -1,4 +1,4 @@
-//! Many environments side by side, stepped in one call on several threads, and the arrays in which they show what they see.
+//! Many environments, stepped in one call on several threads, and the arrays for their results.
 
 use crate::Error;
 use crate::environment::Environment;
@@ -9,48 +9,48 @@ use rayon::prelude::*;
 use std::sync::Arc;
 use strict_input::Refusal;
 
-/// Most agents of all environments together: each has a simulated flow.
+/// Maximum number of agents of all environments. Each agent has a simulated flow.
 const MOST_AGENTS: usize = 1 << 16;
-/// Most numbers that all of them show together.
+/// Maximum number of observed numbers of all agents.
 const MOST_SHOWN: usize = 1 << 27;
 
-/// What becomes of an environment whose episode is over (Gymnasium 1.1, `gymnasium.vector.AutoresetMode`).
+/// Behavior of an environment after the end of its episode (Gymnasium 1.1, `gymnasium.vector.AutoresetMode`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Autoreset {
-    /// The next step begins the next episode; its action is not looked at.
+    /// The next step begins the next episode and ignores its action.
     NextStep,
-    /// The step that ends an episode begins the next; the last observation is kept apart.
+    /// The step that ends an episode begins the next one. The last observation is kept separately.
     SameStep,
-    /// Nothing, until somebody resets it.
+    /// Nothing happens until a reset.
     Disabled,
 }
 
-/// What is shown, row by row: of environment 0 its agents, then those of environment 1.
+/// Results in rows: first the agents of environment 0, then those of environment 1, and so on.
 #[derive(Debug, Default)]
 pub struct Arrays {
     /// Observations.
     pub observations: Vec<f32>,
-    /// The last observations of episodes that ended with this step, where the next has begun already.
+    /// Last observations of episodes that ended with this step, if the next episode has already begun.
     pub final_observations: Vec<f32>,
-    /// Actions, to be written before a step.
+    /// Actions, which the caller writes before a step.
     pub actions: Vec<f32>,
     /// Rewards.
     pub rewards: Vec<f64>,
-    /// Whether an agent's flow is over.
+    /// 1 if an agent's flow is over.
     pub terminated: Vec<u8>,
-    /// Whether the episode is over otherwise.
+    /// 1 if the episode is over for another reason.
     pub truncated: Vec<u8>,
-    /// Whether an agent's decision is due.
+    /// 1 if an agent's decision is due.
     pub due: Vec<u8>,
     /// Fields of the step ([`STEP_FIELDS`]).
     pub values: Vec<f64>,
-    /// What the oracle says ([`ORACLE_FIELDS`]).
+    /// Values of the oracle ([`ORACLE_FIELDS`]).
     pub oracle: Vec<f64>,
-    /// Of each agent in the episode that is going on or ended with this step: sum of rewards, number of its decisions.
+    /// Sum of rewards and number of decisions of each agent, in the episode that continues or ended with this step.
     pub episodes: Vec<f64>,
-    /// Of each environment: whether its episode ended with this step.
+    /// 1 if the environment's episode ended with this step, for each environment.
     pub ended: Vec<u8>,
-    /// The time in that episode, s.
+    /// Time in that episode, s.
     pub times: Vec<f64>,
 }
 
@@ -63,11 +63,11 @@ pub struct Vector {
     autoreset: Autoreset,
     inputs: usize,
     outputs: usize,
-    /// What they show.
+    /// Results of the environments.
     pub arrays: Arrays,
 }
 
-/// Threads, and the process that has them: a fork of it has none, and work given to them there would never be done.
+/// Threads with their process. A fork of the process has no threads, so its work would never be done.
 #[derive(Debug)]
 struct Pool {
     threads: rayon::ThreadPool,
@@ -90,7 +90,7 @@ impl Pool {
     }
 }
 
-/// The part of [`Arrays`] of one environment.
+/// Rows of one environment in [`Arrays`].
 struct Rows<'a> {
     environment: &'a mut Environment,
     observations: &'a mut [f32],
@@ -106,10 +106,10 @@ struct Rows<'a> {
 }
 
 impl Vector {
-    /// `count` environments of `task`, on `threads` threads; `keeps` says whether their episodes can be replayed.
+    /// Creates `count` environments of `task` with `threads` threads. With `keeps`, episodes can be replayed.
     ///
     /// # Errors
-    /// One line: no episode of the task can be begun, or there are more environments than fit into memory.
+    /// Returns an error if no episode of the task can begin, or the environments do not fit into memory.
     pub fn new(
         task: Arc<Task>,
         count: usize,
@@ -160,30 +160,30 @@ impl Vector {
         Ok(Self { task, environments, pool, autoreset, inputs, outputs, arrays })
     }
 
-    /// Length of an observation.
+    /// Returns the length of an observation.
     pub const fn inputs(&self) -> usize {
         self.inputs
     }
 
-    /// Length of an action.
+    /// Returns the length of an action.
     pub const fn outputs(&self) -> usize {
         self.outputs
     }
 
-    /// Agents of each environment.
+    /// Returns the number of agents in each environment.
     pub fn agents(&self) -> usize {
         self.task.agents()
     }
 
-    /// The environments.
+    /// Returns the environments.
     pub fn environments(&self) -> &[Environment] {
         &self.environments
     }
 
-    /// Begins episodes: of every environment, or of those for which `mask` says so; with new `seeds` where there are some.
+    /// Begins episodes in all environments, or in those selected by `mask`, with new `seeds` where given.
     ///
     /// # Errors
-    /// The first line of what went wrong.
+    /// Returns the first error.
     pub fn reset(&mut self, seeds: &[Option<u64>], mask: Option<&[bool]>) -> Result<(), Error> {
         self.each(|index, rows| {
             if mask.is_none_or(|mask| mask.get(index).copied().unwrap_or_default()) {
@@ -195,10 +195,10 @@ impl Vector {
         })
     }
 
-    /// One step of every environment.
+    /// Makes one step of every environment.
     ///
     /// # Errors
-    /// The first line of what went wrong.
+    /// Returns the first error.
     pub fn step(&mut self) -> Result<(), Error> {
         let autoreset = self.autoreset;
         self.each(|_, rows| {
@@ -267,7 +267,7 @@ impl Vector {
             None => rows.enumerate().try_for_each(|(index, mut rows)| work(index, &mut rows)),
             Some(pool) => {
                 let (pool, mut rows) = (pool.threads()?, rows.collect::<Vec<Rows<'_>>>());
-                // The first of several errors, whichever thread is faster.
+                // The first error by index, independent of the threads' speed.
                 let errors: Vec<Option<Error>> = pool.install(|| {
                     rows.par_iter_mut().enumerate().map(|(index, rows)| work(index, rows).err()).collect()
                 });
@@ -278,7 +278,7 @@ impl Vector {
 }
 
 impl Rows<'_> {
-    /// Writes observations, and whose decision is due.
+    /// Writes observations and due decisions.
     fn see(&mut self) {
         let inputs = self.observations.len() / self.rewards.len();
         for (agent, place) in self.observations.chunks_exact_mut(inputs).enumerate() {
@@ -289,7 +289,7 @@ impl Rows<'_> {
         }
     }
 
-    /// Writes everything.
+    /// Writes all results.
     fn show(&mut self) {
         self.see();
         *self.time = self.environment.now_s();

@@ -1,36 +1,36 @@
-//! What a plug-in is asked.
+//! Callbacks of a plug-in.
 
-/// What a plug-in may be asked.
+/// Callback of a plug-in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Callback {
-    /// Making a flow's state.
+    /// Creation of a flow's state.
     Create,
-    /// An ACK.
+    /// ACK.
     OnAck,
-    /// A loss.
+    /// Loss.
     OnLoss,
-    /// A timeout.
+    /// Timeout.
     OnTimeout,
     /// CE marks.
     OnEcn,
-    /// A packet was sent.
+    /// Transmission of a packet.
     OnSent,
-    /// A frame of a live source.
+    /// Frame of a live source.
     OnFrame,
-    /// The connection is set up.
+    /// Completion of the connection setup.
     OnEstablished,
-    /// A loss that was none.
+    /// Spurious loss.
     OnSpuriousLoss,
-    /// Its timer.
+    /// Timer of the controller.
     OnWake,
-    /// The end of an episode.
+    /// End of a loss episode.
     OnRecovered,
-    /// The window and the pacing rate that the controller allows.
+    /// Window and pacing rate that the controller allows.
     Control,
     /// Values for plots.
     Fields,
-    /// The end of a flow's state.
+    /// Destruction of a flow's state.
     Destroy,
 }
 
@@ -52,14 +52,14 @@ impl Callback {
         Self::Destroy,
     ];
 
-    /// The callbacks that report events, in order: a controller may be without any of them.
+    /// Returns the callbacks that report events, in order. Each of them is optional for a controller.
     pub fn events() -> impl Iterator<Item = Self> {
         Self::ALL.into_iter().filter(|callback| {
             !matches!(callback, Self::Create | Self::Control | Self::Fields | Self::Destroy)
         })
     }
 
-    /// Its name in the interface.
+    /// Returns the name in the interface.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Create => "create",

@@ -1,4 +1,4 @@
-//! The code of a plug-in, read once: a library or class is loaded from these bytes, whatever the file holds by then.
+//! Code of a plug-in, read once. A library or class is loaded from these bytes, even if the file changes later.
 #![allow(clippy::disallowed_methods, reason = "a plug-in is a file")]
 
 use crate::Error;
@@ -9,10 +9,10 @@ use std::os::fd::{FromRawFd, IntoRawFd};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Size of the largest plug-in, bytes: that of `input_files.LIBRARY` of the Python package.
+/// Maximum size of a plug-in, bytes, equal to `input_files.LIBRARY` of the Python package.
 const MOST_BYTES: u64 = 1 << 30;
 
-/// The bytes of a plug-in's file, read once, with their SHA-256.
+/// Bytes of a plug-in's file, read once, with their SHA-256.
 pub struct Code {
     pub(crate) file: PathBuf,
     pub(crate) sha256: String,
@@ -23,11 +23,11 @@ impl Code {
     /// Reads `file`. With `sha256` (hexadecimal), its bytes must have this digest.
     ///
     /// # Errors
-    /// One line naming the file: it cannot be read, is no regular file or too large, or holds something else.
+    /// Returns an error with the file's name if it cannot be read, is not regular, is too large or has another digest.
     pub fn read(file: &Path, sha256: Option<&str>) -> Result<Self, Error> {
         let bytes = read_regular(file, MOST_BYTES).map_err(|error| error.at(file))?;
         let found = Sha256::digest(&bytes).iter().fold(String::new(), |mut text, byte| {
-            // A String takes whatever is written.
+            // Writing to a String cannot fail.
             let _infallible = write!(text, "{byte:02x}");
             text
         });
@@ -44,12 +44,13 @@ impl Code {
         &self.bytes
     }
 
-    /// Writes the bytes to a file in memory and returns its name, by which this process alone finds it.
+    /// Writes the bytes to a file in memory and returns its name, which only this process can use.
     ///
-    /// It stays open until the process ends: the loader knows a library by this name, which must not become another's.
+    /// The file stays open until the process ends. The loader identifies a library by this name, so another file must
+    /// not get it.
     ///
     /// # Errors
-    /// What the system says.
+    /// Returns the error of the system call.
     #[allow(unsafe_code, reason = "the standard library makes no files in memory")]
     pub(crate) fn in_memory(&self) -> Result<PathBuf, Error> {
         // SAFETY: the name is a text.
@@ -64,10 +65,10 @@ impl Code {
     }
 }
 
-/// Returns the bytes of `file`, which must be a regular one: to open a pipe would wait, and a device may never end.
+/// Returns the bytes of `file`, which must be regular: opening a pipe would wait, and a device may never end.
 ///
 /// # Errors
-/// A clause for a message that names the file: what the system says, or what is allowed.
+/// Returns a clause for a message with the file's name: the system's error or the allowed values.
 pub fn read_regular(file: &Path, most_bytes: u64) -> Result<Vec<u8>, Error> {
     let mut options = std::fs::OpenOptions::new();
     let opened = options.read(true).custom_flags(libc::O_NONBLOCK).open(file).map_err(Error::System)?;

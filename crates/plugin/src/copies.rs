@@ -1,4 +1,4 @@
-//! Finds out that a plug-in has called `fork`: the copy of the process must not go on as if it were the process.
+//! Detection of a plug-in that calls `fork`. The copy of the process must not continue as if it were the original.
 #![allow(unsafe_code, reason = "memory that a copy does not share, and ending a copy at once")]
 
 use core::ffi::c_void;
@@ -8,21 +8,21 @@ use std::io;
 
 /// Exit status of a copy, and of a process that was copied.
 const COPIED: i32 = 71;
-/// What a page of the process itself says; that of a copy is zero.
+/// Value in the original's private page; a copy reads zero.
 const ORIGINAL: u8 = 1;
 
-/// Where nobody looks for copies, everybody is an original.
+/// Value for processes without detection, which are always originals.
 static ANYBODY: AtomicU8 = AtomicU8::new(ORIGINAL);
 static NO_COPY: AtomicBool = AtomicBool::new(false);
-/// On a page that is zero in a copy.
+/// Pointer into a page that is zero in a copy.
 static IDENTITY: AtomicPtr<AtomicU8> = AtomicPtr::new((&raw const ANYBODY).cast_mut());
-/// On a page that copies share: whether there was one.
+/// Pointer into a page shared with copies: true if a copy existed.
 static SEEN: AtomicPtr<AtomicBool> = AtomicPtr::new((&raw const NO_COPY).cast_mut());
 
-/// From now on copies of this process are found out.
+/// Starts the detection of copies of this process.
 ///
 /// # Errors
-/// The system has no memory for it.
+/// Returns an error if the system has no memory.
 pub(crate) fn look_out() -> io::Result<()> {
     let own = page(libc::MAP_PRIVATE)?;
     // SAFETY: the page was mapped just now and is never unmapped.
@@ -46,8 +46,8 @@ fn page(kind: libc::c_int) -> io::Result<*mut c_void> {
     if page == libc::MAP_FAILED { Err(io::Error::last_os_error()) } else { Ok(page) }
 }
 
-/// Called when a plug-in has answered. If this is a copy, it is ended after it has said so with `say`; if there was one,
-/// nobody knows what it has done in the name of this process, and this process is ended too.
+/// Checks for copies after a callback of a plug-in. A copy reports itself with `say` and ends. If a copy existed, its
+/// actions in the name of this process are unknown, so this process ends, too.
 #[inline]
 pub(crate) fn check(say: impl FnOnce()) {
     // SAFETY: both point to what lives as long as the process.

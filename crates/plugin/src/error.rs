@@ -1,4 +1,4 @@
-//! The errors of plug-ins.
+//! Errors of plug-ins.
 
 use std::borrow::Cow;
 use std::io;
@@ -6,33 +6,33 @@ use std::path::{Path, PathBuf};
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// Why a plug-in is not loaded.
+/// Reason why a plug-in is not loaded.
 #[derive(Debug, Error)]
 pub enum Error {
-    /// Something is wrong with a file.
+    /// Error in a file.
     #[error("{}: {source}", .file.display())]
     At {
-        /// The file.
+        /// Path of the file.
         file: PathBuf,
-        /// The fault that was found there.
+        /// Problem of the file.
         source: Box<Error>,
     },
-    /// The system refuses.
+    /// Error of the operating system.
     #[error("{}", without_number(.0))]
     System(#[source] io::Error),
-    /// A thread, a page or a handler of [`guard_process`](crate::guard_process) is refused.
+    /// The system refuses a thread, a page or a handler of [`guard_process`](crate::guard_process).
     #[error("{0}")]
     Guard(#[source] io::Error),
-    /// It is no regular file.
+    /// The file is not regular.
     #[error("allowed is a regular file")]
     NotRegular,
-    /// It is too large.
+    /// The file is too large.
     #[error("allowed are at most {} MiB", .most_bytes >> 20)]
     TooLarge {
-        /// Size of the largest file that is allowed, bytes.
+        /// Maximum size of a file, bytes.
         most_bytes: u64,
     },
-    /// It is not the code that was agreed to.
+    /// The file is not the confirmed code.
     #[error("has changed: its SHA-256 is {found}, that of the code to load is {expected}")]
     Changed {
         /// SHA-256 of the file, hexadecimal.
@@ -40,19 +40,19 @@ pub enum Error {
         /// SHA-256 of the code to load, hexadecimal.
         expected: String,
     },
-    /// Its name has a null character.
+    /// The file's name has a null character.
     #[error("no file can have this name")]
     Name,
-    /// The dynamic loader refuses it, in its own words.
+    /// Message of the dynamic loader.
     #[error("cannot be loaded: {0}")]
     Loader(String),
-    /// It is another library.
+    /// The library is no plug-in.
     #[error("is no plug-in of dumbbell: it has no `dumbbell_plugin` (the macro DUMBBELL_PLUGIN makes it)")]
     NoEntrance,
-    /// It declares nothing.
+    /// The library has no declaration.
     #[error("`dumbbell_plugin` returned NULL")]
     NoDeclaration,
-    /// Something that it declares is not allowed, or a controller is asked for that it does not declare.
+    /// A declaration is not allowed, or a requested controller is not declared.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// [`guard_process`](crate::guard_process) was called before.
@@ -61,35 +61,35 @@ pub enum Error {
 }
 
 impl Error {
-    /// The same error, of `file`.
+    /// Returns this error with the name of `file`.
     #[must_use]
     pub(crate) fn at(self, file: &Path) -> Self {
         Self::At { file: file.to_owned(), source: Box::new(self) }
     }
 }
 
-/// Returns what the system says, without its number.
+/// Returns the system's message without its error number.
 fn without_number(cause: &io::Error) -> String {
     let text = cause.to_string();
     text.split(" (os error").next().unwrap_or_default().to_owned()
 }
 
-/// The fault of a function of a plug-in, as the end of a sentence that begins with its name: `raised ValueError`.
+/// Fault of a plug-in's function, as the end of a sentence that begins with its name: `raised ValueError`.
 #[derive(Clone, Debug, Error, PartialEq, Eq)]
 pub enum Fault {
     /// The plug-in does not have the function.
     #[error("is missing")]
     Missing,
-    /// It returned NULL where it makes a flow's state, and no reason.
+    /// The function returned NULL instead of a flow's state, without a reason.
     #[error("returned NULL")]
     Null,
-    /// It makes no state, for the given reason.
+    /// The function refused to create a state, for the given reason.
     #[error("refused to start: {0}")]
     RefusedToStart(String),
-    /// It gives up, for the given reason.
+    /// The controller gave up, for the given reason.
     #[error("gave up: {0}")]
     GaveUp(String),
-    /// Something that only its language has, in the words of that language: an exception, a value of another type.
+    /// Fault of the plug-in's language in its own words, such as an exception or a value of a wrong type.
     #[error("{0}")]
     Foreign(Cow<'static, str>),
 }

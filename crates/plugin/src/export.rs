@@ -1,4 +1,4 @@
-//! The other side of the interface: a library from entries written in Rust, for crates that are built as `cdylib`.
+//! Library side of the interface: a library of entries written in Rust, for crates of type `cdylib`.
 #![allow(unsafe_code, reason = "is called through the functions of `include/dumbbell.h`")]
 
 use crate::interface as c;
@@ -15,12 +15,12 @@ use std::panic::{self, AssertUnwindSafe};
 use strict_input::Refusal;
 use units::{Rate, Span, Time};
 
-/// Makes a library that `dumbbell run --plugin` takes: `plugin::export!(ENTRY, ANOTHER);`, once in a crate of type
-/// `cdylib`. A controller that panics ends its run with the message. Halves at the receiver are not carried.
+/// Defines a library for `dumbbell run --plugin`: `plugin::export!(ENTRY, ANOTHER);`, once in a crate of type `cdylib`.
+/// A controller that panics ends its run with the message. Receiver halves of schemes are not supported.
 #[macro_export]
 macro_rules! export {
     ($($entry:expr),+ $(,)?) => {
-        /// What dumbbell asks for when it loads this library.
+        /// Returns the declaration that dumbbell reads when it loads this library.
         #[unsafe(no_mangle)]
         pub extern "C" fn dumbbell_plugin() -> *const $crate::Plugin {
             static EXPORTED: ::std::sync::OnceLock<$crate::Exported> = ::std::sync::OnceLock::new();
@@ -29,7 +29,7 @@ macro_rules! export {
     };
 }
 
-/// What a library of [`export!`] declares.
+/// Declaration of a library of [`export!`].
 pub struct Exported(c::Plugin);
 
 // SAFETY: all that is pointed to is constant and lives as long as the process.
@@ -37,17 +37,17 @@ unsafe impl Send for Exported {}
 // SAFETY: as above.
 unsafe impl Sync for Exported {}
 
-/// A controller as it is declared, and what makes it.
+/// Declared controller with its entry.
 #[repr(C)]
 struct Export {
-    /// First: `create` is given a pointer to it.
+    /// First field, since `create` gets a pointer to it.
     declaration: c::Controller,
     entry: Entry,
     fields: Vec<(&'static str, &'static str)>,
 }
 
 impl Exported {
-    /// The declaration of these entries.
+    /// Returns the declaration of these entries.
     pub fn new(entries: Vec<Entry>) -> Self {
         panic::set_hook(Box::new(|info| LAST_PANIC.set(info.to_string().replace('\n', " "))));
         let controllers: Vec<*const c::Controller> = entries.into_iter().map(declare).collect();
@@ -72,13 +72,13 @@ impl Exported {
         })
     }
 
-    /// As the interface wants it.
+    /// Returns the declaration in the interface's form.
     pub const fn declaration(&self) -> *const c::Plugin {
         &raw const self.0
     }
 }
 
-/// One controller, for as long as the process lives.
+/// Returns the declaration of one controller, which is never freed.
 fn declare(entry: Entry) -> *const c::Controller {
     let fields = fields_of(&entry);
     let declared: Vec<c::Field> =
@@ -111,7 +111,7 @@ fn declare(entry: Entry) -> *const c::Controller {
     ptr::from_ref(export).cast()
 }
 
-/// Names and units that a fresh controller writes; none if it cannot be built without being told more.
+/// Returns the names and units of a new controller's fields; none if it cannot be built with default parameters.
 fn fields_of(entry: &Entry) -> Vec<(&'static str, &'static str)> {
     struct Names(Vec<(&'static str, &'static str)>);
     impl FieldSink for Names {
@@ -123,7 +123,7 @@ fn fields_of(entry: &Entry) -> Vec<(&'static str, &'static str)> {
     let mut names = Names(Vec::new());
     let write =
         || entry.build(&Parameters::defaults(entry.parameters), &start).map(|built| built.fields(&mut names));
-    // Why it cannot be built is said when a flow begins.
+    // The reason for a failed build is reported when a flow begins.
     let _built = panic::catch_unwind(AssertUnwindSafe(write));
     names.0
 }
@@ -151,26 +151,26 @@ fn c_parameter(parameter: &Parameter) -> c::Parameter {
     c::Parameter { name, unit, help, kind, preset, least, most, choices }
 }
 
-/// A text as C has them, for as long as the process lives.
+/// Returns a C string that is never freed.
 fn leak(text: &str) -> *const c_char {
     CString::new(text).unwrap_or_default().into_raw()
 }
 
 thread_local! {
-    /// The message of the last panic in this thread.
+    /// Message of the last panic in this thread.
     static LAST_PANIC: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
-/// The state of one flow.
+/// State of one flow.
 struct State {
     controller: Box<dyn Controller>,
     export: &'static Export,
-    /// Why the controller gave up.
+    /// Reason why the controller gave up.
     failure: OnceCell<CString>,
 }
 
 impl State {
-    /// What `act` returns, unless the controller panics or has given up before.
+    /// Returns the result of `act`; `None` if the controller panics or has given up before.
     fn attempt<T>(&self, act: impl FnOnce() -> T) -> Option<T> {
         if self.failure.get().is_some() {
             return None;
@@ -179,15 +179,15 @@ impl State {
     }
 
     fn give_up(&self, why: &str) {
-        // The first reason stays.
+        // The first reason is kept.
         let _first = self.failure.set(CString::new(why).unwrap_or_default());
     }
 }
 
-/// Tells the controller of `state` something.
+/// Reports an event to the controller of `state`.
 ///
 /// # Safety
-/// `state` is one of [`create`]'s, used by nobody else meanwhile.
+/// `state` must come from [`create`], and nobody else may use it during the call.
 unsafe fn tell(state: *mut c_void, act: impl FnOnce(&mut dyn Controller)) {
     // SAFETY: the caller says so.
     let state = unsafe { &mut *state.cast::<State>() };
@@ -237,10 +237,10 @@ unsafe extern "C" fn create(
     }
 }
 
-/// The values as parameters of `entry`.
+/// Converts the values to parameters of `entry`.
 ///
 /// # Safety
-/// There are as many `values` as the entry has parameters, valid during the call.
+/// There must be as many `values` as the entry has parameters, valid during the call.
 unsafe fn parameters(entry: &Entry, values: *const c::Value) -> Result<Parameters, Refusal> {
     let mut texts = Vec::new();
     let mut files = Files::new();
@@ -273,7 +273,7 @@ unsafe fn parameters(entry: &Entry, values: *const c::Value) -> Result<Parameter
 unsafe extern "C" fn destroy(state: *mut c_void) {
     // SAFETY: a state of `create`, not used again.
     let state = unsafe { Box::from_raw(state.cast::<State>()) };
-    // A panic at the end changes nothing any more, and may not leave this function.
+    // A panic at the end has no further effect, and must not leave this function.
     let _ended = panic::catch_unwind(AssertUnwindSafe(|| drop(state)));
 }
 
@@ -322,10 +322,10 @@ unsafe extern "C" fn write_fields(state: *const c_void, values: *mut f64) {
     }
 }
 
-/// The packets of an event, which are laid out as ours are.
+/// Returns the packets of an event, which have the layout of the Rust type.
 ///
 /// # Safety
-/// The array has as many packets, valid as long as they are used.
+/// The array must have `count` packets, which stay valid while they are used.
 pub(crate) unsafe fn acked<'a>(packets: *const c::Packet, count: usize) -> &'a [AckedPacket] {
     // SAFETY: the caller says so; that the layouts agree is checked where the structure is.
     unsafe { core::slice::from_raw_parts(packets.cast(), count) }
@@ -558,10 +558,10 @@ mod tests {
         }
     }
 
-    /// What happens at a panic, which all tests share: one of them at a time changes it.
+    /// Lock of the panic hook, which all tests share.
     static HOOK: Mutex<()> = Mutex::new(());
 
-    /// A flow of the exported entry, made as of a library that was loaded.
+    /// Creates a flow of the exported entry as from a loaded library.
     fn made(set: &[(&str, &str)]) -> Result<Native, Fault> {
         let _alone = HOOK.lock().unwrap_or_else(PoisonError::into_inner);
         let before = panic::take_hook();

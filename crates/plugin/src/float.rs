@@ -1,8 +1,8 @@
-//! How the processor rounds: a library, or what loads it, may have changed that for the whole thread.
+//! CPU rounding mode. A library or its loader may have changed it for the whole thread.
 #![allow(unsafe_code, reason = "sets the control register of floating point, as every program finds it")]
 
-/// Sets rounding to nearest, subnormal numbers as they are, no exceptions: as a program finds them when it starts.
-/// `-ffast-math` in the linking of a library is enough to change the second.
+/// Restores the state at the start of a program: rounding to nearest, no flushing of subnormal numbers, no exceptions.
+/// Linking a library with `-ffast-math` is enough to change the second.
 #[inline]
 pub fn restore_rounding() {
     #[cfg(target_arch = "x86_64")]

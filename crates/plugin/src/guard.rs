@@ -1,5 +1,5 @@
-//! Stands between the transport and a controller that is not ours: asks it, checks what it answers, and ends the run
-//! with a line that names it when it answers something that cannot be. Built-in controllers pay nothing for this.
+//! Guard between the transport and an external controller. It calls the controller and checks the answers. An invalid
+//! answer ends the run with a line that names the plug-in. Built-in controllers have no guard and no cost.
 
 use crate::Fault;
 use crate::callback::Callback;
@@ -10,59 +10,59 @@ use core::fmt::{self, Debug, Formatter};
 use std::sync::Arc;
 use units::{Rate, Span, Time};
 
-/// A controller in another language. Every method may fail, with what it did as a part of a sentence: `raised ...`.
+/// Controller in another language. Every method may fail; the error is the end of a sentence: `raised ...`.
 ///
-/// Events that [`hears`](Self::hears) does not name are not reported.
+/// Events for which [`hears`](Self::hears) is false are not reported.
 pub trait Foreign: Send {
-    /// Whether it wants to be told of this event.
+    /// Returns true if the controller handles this event.
     fn hears(&self, callback: Callback) -> bool;
 
-    /// Something happened that `event` describes.
+    /// Handles an event.
     ///
     /// # Errors
-    /// What it did instead of returning.
+    /// Returns the fault of the controller.
     fn on(&mut self, event: &Event<'_>) -> Result<(), Fault>;
 
-    /// What it allows now; `answer` has the presets of [`Answer`].
+    /// Writes the controller's current limits to `answer`, which contains the defaults of [`Answer`].
     ///
     /// # Errors
-    /// What it did instead.
+    /// Returns the fault of the controller.
     fn control(&self, answer: &mut Answer) -> Result<(), Fault>;
 
-    /// Writes its values for plots.
+    /// Writes the controller's values for plots.
     ///
     /// # Errors
-    /// What it did instead.
+    /// Returns the fault of the controller.
     fn fields(&self, sink: &mut dyn FieldSink) -> Result<(), Fault>;
 }
 
-/// An event of the [`Controller`] trait.
+/// Event of the [`Controller`] trait.
 #[derive(Clone, Copy, Debug)]
 pub enum Event<'a> {
-    /// Packets were acknowledged.
+    /// Acknowledgment of packets.
     Ack(&'a Ack<'a>),
-    /// Packets were lost.
+    /// Loss of packets.
     Loss(&'a Loss<'a>),
-    /// A timer expired.
+    /// Timeout.
     Timeout(&'a Timeout),
-    /// Packets were marked.
+    /// Marked packets.
     Ecn(&'a Ecn),
-    /// A packet was sent.
+    /// Transmission of a packet.
     Sent(&'a Sent),
-    /// A live source wrote a frame.
+    /// Frame of a live source.
     Frame(&'a Frame),
-    /// The connection is set up, which took so long.
+    /// End of the connection setup, with its duration.
     Established(Time, Span),
-    /// The packets of the last episode were not lost.
+    /// Spurious loss: the packets of the last episode were not lost.
     SpuriousLoss(Time),
-    /// The controller's timer.
+    /// Expiry of the controller's timer.
     Wake(Time),
-    /// The episode is over.
+    /// End of the loss episode.
     Recovered(Time),
 }
 
 impl Event<'_> {
-    /// When it happened.
+    /// Returns the time of the event.
     #[inline]
     pub const fn now(&self) -> Time {
         match self {
@@ -78,7 +78,7 @@ impl Event<'_> {
         }
     }
 
-    /// What a controller is asked when it happens.
+    /// Returns the callback of the event.
     #[inline]
     pub const fn callback(&self) -> Callback {
         match self {
@@ -96,24 +96,24 @@ impl Event<'_> {
     }
 }
 
-/// What a foreign controller allows, unchecked.
+/// Limits that a foreign controller sets, unchecked.
 #[derive(Clone, Copy, Debug)]
 pub struct Answer {
-    /// Most bytes in flight; infinite for none. Preset: not a number, for "not set".
+    /// Maximum bytes in flight; infinite for no limit. Default: not a number, which means unset.
     pub window_bytes: f64,
-    /// Pacing rate, bit/s; infinite (the preset) for none.
+    /// Pacing rate, bit/s; infinite (the default) for no pacing.
     pub pacing_bps: f64,
-    /// Most bytes that leave back to back when pacing. Preset: 0.
+    /// Maximum bytes that leave back to back with pacing. Default: 0.
     pub burst_bytes: u64,
-    /// When to be woken, ns; `u64::MAX` (the preset) for never.
+    /// Time of the next timer, ns; `u64::MAX` (the default) for no timer.
     pub wake_at_ns: u64,
-    /// What a live encoder is to produce, bit/s; infinite (the preset) for what follows from window and pacing.
+    /// Target rate of a live encoder, bit/s; infinite (the default) for a rate derived from window and pacing.
     pub media_bps: f64,
-    /// Size of packets without data; -1 (the preset) for none.
+    /// Size of packets without data, bytes; -1 (the default) for no such packets.
     pub filler_bytes: i64,
-    /// Longest time that a frame waits, ns; `u64::MAX` (the preset) for no limit.
+    /// Maximum waiting time of a frame, ns; `u64::MAX` (the default) for no limit.
     pub max_frame_wait_ns: u64,
-    /// Whether the controller itself limits the sender. Preset: false.
+    /// True if the controller itself limits the sender. Default: false.
     pub app_limited: bool,
 }
 
@@ -133,7 +133,7 @@ impl Default for Answer {
 }
 
 impl Answer {
-    /// Whether it is a window that can be and nothing else: what most controllers answer, ACK by ACK.
+    /// Returns true if the answer is a valid window and nothing else. Most controllers answer this to each ACK.
     #[inline]
     fn is_plain_window(&self) -> bool {
         let rest = (self.burst_bytes, self.wake_at_ns, self.filler_bytes, self.max_frame_wait_ns);
@@ -145,18 +145,18 @@ impl Answer {
     }
 }
 
-/// Largest window: four times what TCP can announce (RFC 7323 2.3).
+/// Maximum window, bytes: four times TCP's maximum (RFC 7323 2.3).
 const MOST_WINDOW: f64 = 4_294_967_296.0;
-/// Largest rate, bit/s.
+/// Maximum rate, bit/s.
 const MOST_RATE: f64 = 1e12;
-/// A timer is at least so far away: a controller that asks to be woken at once would stop the clock of a simulation.
+/// Minimum time to a timer. A controller with immediate timers would stop the clock of a simulation.
 const SHORTEST_SLEEP: Span = Span::from_us(1);
 
-/// A foreign controller as the transport sees it.
+/// Foreign controller behind the [`Controller`] trait.
 pub struct Guarded<F> {
-    /// `None` once it did something that cannot be, or if it could not be made.
+    /// Foreign controller; `None` if its creation failed or after its first fault.
     foreign: Option<F>,
-    /// One bit for each event that it hears.
+    /// One bit for each event that the controller handles.
     hears: u16,
     control: Control,
     mss_bytes: u32,
@@ -175,7 +175,7 @@ const fn bit(callback: Callback) -> u16 {
 }
 
 impl<F: Foreign> Guarded<F> {
-    /// The controller that `create` makes, which `label` names in messages; failures are noted in `watch`.
+    /// Creates a controller with `create`. `label` names it in messages, and `watch` records failures.
     pub fn new(
         label: String,
         watch: &Arc<Watch>,
@@ -207,8 +207,8 @@ impl<F: Foreign> Guarded<F> {
         guarded
     }
 
-    /// Tells it, asks what is allowed now, and takes that over. Part of each method that calls it: what happened has one
-    /// kind there, and what it answers need not be moved.
+    /// Reports an event, reads the controller's limits and applies them. The function is inlined into each caller: the
+    /// event's kind is constant there, and the answer need not be moved.
     #[expect(clippy::inline_always, reason = "a call costs as much as what it does")]
     #[inline(always)]
     fn tell(&mut self, event: &Event<'_>) {
@@ -233,26 +233,26 @@ impl<F: Foreign> Guarded<F> {
         }
     }
 
-    /// The same for packets that are sent, which few want to know.
+    /// Reports a transmission, which few controllers handle.
     #[inline(never)]
     fn tell_sent(&mut self, event: &Sent) {
         self.tell(&Event::Sent(event));
     }
 
-    /// The same for what does not happen with every packet.
+    /// Reports an event that does not occur with every packet.
     #[inline(never)]
     fn tell_rarely(&mut self, event: &Event<'_>) {
         self.tell(event);
     }
 
-    /// Takes over what is allowed now, if all of it can be.
+    /// Applies the answer if all its limits are valid.
     #[expect(clippy::inline_always, reason = "as above")]
     #[inline(always)]
     fn accept(&mut self, answer: &Answer, now: Time, callback: Callback) {
         if answer.is_plain_window() {
             self.control = Control::window(answer.window_bytes as u64);
         } else {
-            // A copy: what has an address is not kept in registers.
+            // A copy without an address can stay in registers.
             self.accept_all(*answer, now, callback);
         }
     }
@@ -265,7 +265,7 @@ impl<F: Foreign> Guarded<F> {
         }
     }
 
-    /// The answer, if all of it is allowed.
+    /// Returns the limits if all of them are valid.
     #[inline]
     fn checked(&self, answer: &Answer, now: Time) -> Option<Control> {
         let rate = |bps: f64| {
@@ -286,7 +286,7 @@ impl<F: Foreign> Guarded<F> {
             bytes => Some(u32::try_from(bytes).ok().filter(|bytes| *bytes <= self.mss_bytes)?),
         };
         let wake_at = Time::from_ns(answer.wake_at_ns);
-        // What was asked for before and has not come yet may be overdue: on real packets timers are late.
+        // A timer that was requested before and has not fired may be overdue, since timers are late with real packets.
         let is_pending = wake_at == self.control.wake_at;
         if wake_at < now + SHORTEST_SLEEP && !is_pending {
             return None;
@@ -305,7 +305,7 @@ impl<F: Foreign> Guarded<F> {
         })
     }
 
-    /// What is wrong with an answer.
+    /// Returns the problem of an answer.
     #[cold]
     fn objection(&self, answer: &Answer) -> String {
         let is_rate = |bps: f64| bps == f64::INFINITY || (1.0..=MOST_RATE).contains(&bps);
@@ -329,7 +329,7 @@ impl<F: Foreign> Guarded<F> {
         format!("was followed by a control that {what}")
     }
 
-    /// Notes what it did; from now on it is not asked any more.
+    /// Records a fault. The controller is not called again.
     #[cold]
     fn fail(&mut self, callback: Callback, what: impl Display, now: Time) {
         let (label, name) = (self.place.label(), callback.name());
@@ -394,7 +394,7 @@ impl<F: Foreign> Controller for Guarded<F> {
     }
 
     fn on_wake(&mut self, now: Time) {
-        // It has come, whether the controller hears of it or not.
+        // The timer has fired, even if the controller does not handle it.
         self.control.wake_at = Time::NEVER;
         self.tell_rarely(&Event::Wake(now));
     }

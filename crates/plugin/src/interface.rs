@@ -1,4 +1,4 @@
-//! The structures of `include/dumbbell.h`, which explains them; a test compares every offset with the C compiler's.
+//! Structures of `include/dumbbell.h`, which explains them. A test compares every offset with the C compiler's.
 
 #![allow(clippy::struct_field_names, reason = "the names are those of the header")]
 
@@ -8,9 +8,9 @@ use core::mem::{align_of, offset_of, size_of};
 
 /// Version of the interface: `DUMBBELL_INTERFACE`.
 pub(crate) const VERSION: u32 = 1;
-/// A time that never comes, a duration that is not known: `DUMBBELL_NONE`.
+/// Value of an infinite time or an unknown duration: `DUMBBELL_NONE`.
 pub(crate) const NONE: u64 = u64::MAX;
-/// `DUMBBELL_MOST_FIELDS`.
+/// Maximum number of fields: `DUMBBELL_MOST_FIELDS`.
 pub(crate) const MOST_FIELDS: usize = 64;
 
 #[repr(C)]
@@ -27,7 +27,7 @@ pub(crate) struct Packet {
     pub(crate) ce: bool,
 }
 
-// Those of an event are the transport's own, and are not copied.
+// An event's packets are passed from the transport without copying, so the layouts must agree.
 const _: () = assert!(
     size_of::<Packet>() == size_of::<AckedPacket>()
         && align_of::<Packet>() == align_of::<AckedPacket>()
@@ -96,9 +96,9 @@ pub(crate) struct Loss {
     pub(crate) by_ack: bool,
 }
 
-/// `DUMBBELL_RTO`.
+/// Kind of a retransmission timeout: `DUMBBELL_RTO`.
 pub(crate) const RTO: u32 = 0;
-/// `DUMBBELL_PERSISTENT_CONGESTION`.
+/// Kind of persistent congestion: `DUMBBELL_PERSISTENT_CONGESTION`.
 pub(crate) const PERSISTENT_CONGESTION: u32 = 1;
 
 #[repr(C)]
@@ -157,7 +157,7 @@ pub(crate) struct Control {
     pub(crate) app_limited: bool,
 }
 
-/// `DUMBBELL_NUMBER` and those after it.
+/// Parameter kinds: `DUMBBELL_NUMBER` and the following constants.
 pub(crate) const KIND_NUMBER: u32 = 0;
 pub(crate) const KIND_INTEGER: u32 = 1;
 pub(crate) const KIND_FLAG: u32 = 2;
@@ -198,12 +198,12 @@ pub(crate) struct Start {
     pub(crate) mss_bytes: u32,
 }
 
-/// Makes the state of a flow.
+/// Function that creates the state of a flow.
 pub(crate) type Create =
     unsafe extern "C" fn(*const Controller, *const Start, *const Value, *mut *const c_char) -> *mut c_void;
-/// Something happened.
+/// Function that handles an event.
 pub(crate) type Happened<Event> = unsafe extern "C" fn(*mut c_void, *const Event);
-/// Something happened at a time.
+/// Function that handles an event with only a time.
 pub(crate) type HappenedAt = unsafe extern "C" fn(*mut c_void, u64);
 
 #[repr(C)]
@@ -231,7 +231,7 @@ pub(crate) struct Controller {
     pub(crate) losses_with_ack: bool,
 }
 
-/// What a library declares.
+/// Declaration of a library.
 #[repr(C)]
 pub struct Plugin {
     pub(crate) interface_version: u32,
@@ -253,9 +253,9 @@ pub struct Plugin {
     pub(crate) controller_count: usize,
 }
 
-/// The function that a library exports.
+/// Function that a library exports.
 pub(crate) type Entrance = unsafe extern "C" fn() -> *const Plugin;
-/// Its name.
+/// Name of this function.
 pub(crate) const ENTRANCE: &core::ffi::CStr = c"dumbbell_plugin";
 
 #[cfg(test)]
@@ -264,7 +264,8 @@ mod tests {
     use std::fmt::Write;
     use std::process::Command;
 
-    /// Lines `structure field offset` of ours, and the C program that prints those of the header.
+    /// Returns the lines `structure field offset` of the Rust structures, and the C program that prints those of the
+    /// header.
     macro_rules! layouts {
         ($($c:ident $rust:ident { $($field:ident),* $(,)? })*) => {{
             let (mut ours, mut program) = (String::new(), String::from("#include \"dumbbell.h\"\n#include <stdio.h>\nint main(void) {\n"));

@@ -1,4 +1,4 @@
-//! What a process leaves behind that a plug-in ends: by a crash, by `exit`, or by never returning.
+//! Crash report of a process that a plug-in ends by a crash, by `exit`, or by never returning.
 #![allow(unsafe_code, reason = "signal handlers, and writing from them")]
 #![allow(clippy::disallowed_methods, reason = "a watchdog waits, a file is opened for the last words")]
 
@@ -16,12 +16,12 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often the watchdog looks.
+/// Interval of the watchdog's checks.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
-/// Exit status of a process whose plug-in does not answer.
+/// Exit status of a process whose plug-in does not return.
 const HUNG: i32 = 70;
 
-/// What a plug-in can do to its process.
+/// Fatal signals with their descriptions.
 const FATAL: [(c_int, &str); 5] = [
     (libc::SIGSEGV, "crashed (SIGSEGV: it used memory that is not its own)"),
     (libc::SIGBUS, "crashed (SIGBUS: it used memory that does not exist)"),
@@ -30,13 +30,16 @@ const FATAL: [(c_int, &str); 5] = [
     (libc::SIGABRT, "crashed (SIGABRT: it gave up with abort or a failed assertion)"),
 ];
 
-/// From now on a plug-in that ends this process or takes longer than 5 s for an answer (60 s to make a flow's
-/// state, which may load much) leaves a line in `file` that names it and what it did; the latter ends the process. A crash
-/// also leaves its backtrace on stderr. A copy of the process that a plug-in makes with `fork` is ended when the plug-in
-/// returns in it, and so is the process. For processes that are there to execute runs.
+/// Starts the supervision of plug-ins in a process that executes runs.
+///
+/// A plug-in that ends this process, or that takes longer than 5 s for a callback (60 s to create a flow's state, which
+/// may load much data), leaves a line in `file` with its name and action. A plug-in that takes too long ends the
+/// process. A crash also writes its backtrace to stderr.
+///
+/// A copy of the process by `fork` ends when the plug-in returns in it, and the process ends, too.
 ///
 /// # Errors
-/// One line: the file cannot be written, or this was called before.
+/// Returns an error if the file cannot be written or this function was called before.
 pub fn guard_process(file: &Path) -> Result<(), Error> {
     let refuse = |error| Error::Guard(error).at(file);
     let descriptor = File::create(file).map_err(refuse)?.into_raw_fd();
@@ -62,7 +65,7 @@ pub fn guard_process(file: &Path) -> Result<(), Error> {
     std::thread::Builder::new().name("plug-in watchdog".to_owned()).spawn(watchdog).map(drop).map_err(refuse)
 }
 
-/// Says what happened and lets it happen: the action is the default one by now.
+/// Reports a fatal signal and raises it again with the default action.
 extern "C" fn on_signal(signal: c_int) {
     let what = FATAL.iter().find(|(number, _)| *number == signal).map_or("crashed", |(_, what)| *what);
     watch::for_each_busy(|label, callback| {
@@ -82,15 +85,15 @@ extern "C" fn on_exit() {
     });
 }
 
-/// Where a backtrace goes.
+/// Destination of a backtrace.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Stream {
     Nowhere,
-    /// In processes that execute runs this is the run's log.
+    /// Standard error, which is the log of a run.
     Stderr,
 }
 
-/// Writes which functions the thread is in, the innermost first: file, function and offset, as far as libraries name them.
+/// Writes the thread's functions, the innermost first: file, function and offset, as far as libraries name them.
 #[cfg(target_env = "gnu")]
 fn print_backtrace(stream: Stream) {
     let mut frames = [core::ptr::null_mut(); 64];
@@ -103,13 +106,13 @@ fn print_backtrace(stream: Stream) {
     }
 }
 
-/// Other C libraries cannot tell.
+/// Does nothing: other C libraries have no backtraces.
 #[cfg(not(target_env = "gnu"))]
 const fn print_backtrace(_stream: Stream) {}
 
-/// Ends the process when an answer does not come.
+/// Ends the process if a callback does not return.
 fn watchdog() {
-    // By address: the count at which a controller was seen, and in how many looks.
+    // Call count and number of checks with this count, by address of the controller's place.
     let mut seen: HashMap<*const Place, (u64, u64)> = HashMap::new();
     loop {
         std::thread::sleep(LOOK_EVERY);
@@ -132,7 +135,7 @@ fn watchdog() {
     }
 }
 
-/// In how many looks an answer has to come, and what is said if it does not.
+/// Returns the maximum number of checks during a callback, and the message beyond it.
 const fn patience(callback: Callback) -> (u64, &'static str) {
     match callback {
         Callback::Create => (600, "did not return within 60 s"),

@@ -1,9 +1,10 @@
-//! Controllers from outside: libraries with the C interface of `include/dumbbell.h`, and the guard that every controller
-//! passes which is not ours.
+//! External controllers: libraries with the C interface of `include/dumbbell.h`, and the guard of every external
+//! controller.
 //!
-//! [`Library`] turns a library into entries of a [`congestion::Registry`]. [`Guarded`] makes a [`congestion::Controller`]
-//! of anything that implements [`Foreign`]: it checks every answer, and a [`Watch`] keeps the first thing that was wrong.
-//! [`export!`] makes such a library from entries written in Rust. All `unsafe` code about plug-ins is here.
+//! [`Library`] turns a library into entries of a [`congestion::Registry`]. [`Guarded`] makes a
+//! [`congestion::Controller`] of any implementation of [`Foreign`]: it checks every answer, and a [`Watch`] keeps the
+//! first fault. [`export!`] makes such a library from entries written in Rust. This crate contains all `unsafe` code
+//! for plug-ins.
 
 mod callback;
 mod code;

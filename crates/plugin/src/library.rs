@@ -1,4 +1,4 @@
-//! Loads a library, checks what it declares and makes entries of a registry from it.
+//! Loader of libraries, which checks their declarations and makes registry entries.
 #![allow(
     unsafe_code,
     reason = "loads a library and reads its declarations by the contract of `include/dumbbell.h`"
@@ -24,41 +24,41 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use strict_input::Refusal;
 
-/// Most controllers, parameters and choices that a library may declare: beyond it is nonsense, not a declaration.
+/// Maximum number of controllers, parameters and choices that a library may declare. Larger numbers are invalid data.
 const MOST: usize = 1000;
 
-/// A loaded library. It stays loaded until the process ends.
+/// Loaded library, which stays loaded until the process ends.
 pub struct Library {
     file: PathBuf,
     controllers: Vec<Arc<Declared>>,
 }
 
-/// A controller of a library.
+/// Controller of a library.
 #[derive(Clone, Copy, Debug)]
 pub struct Description<'a> {
-    /// Its name.
+    /// Name of the controller.
     pub name: &'static str,
-    /// One sentence.
+    /// Summary in one sentence.
     pub summary: &'static str,
-    /// Its parameters.
+    /// Parameters of the controller.
     pub parameters: &'static [Parameter],
-    /// Names and units of its values for plots.
+    /// Names and units of the values for plots.
     pub fields: &'a [(&'static str, &'static str)],
     /// True if the controller has `on_ecn`. It is always true in Rust: the trait gives every controller an `on_ecn`.
     pub hears_ecn: bool,
 }
 
-/// The libraries that this process has loaded, by file and SHA-256: a file that is built again is another library.
+/// Loaded libraries of this process, by file and SHA-256. A rebuilt file is another library.
 static LOADED: Mutex<BTreeMap<(PathBuf, String), Arc<Library>>> = Mutex::new(BTreeMap::new());
 
 impl Library {
-    /// Loads a library, once in a process. Its constructors run: what a library does then, this process does.
+    /// Loads a library, once per process. Its constructors run with the rights of this process.
     ///
-    /// The library is loaded from the bytes of `code`, not from the file. So `$ORIGIN` in its RUNPATH does not lead to
-    /// the file's folder.
+    /// The library is loaded from the bytes of `code`, not from the file. Thus `$ORIGIN` in its RUNPATH is not the
+    /// file's directory.
     ///
     /// # Errors
-    /// One line naming the file and what is wrong with it.
+    /// Returns one line with the file and its problem.
     pub fn open(code: &Code) -> Result<Arc<Self>, Error> {
         let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (code.file.clone(), code.sha256.clone());
@@ -75,7 +75,7 @@ impl Library {
         Ok(library)
     }
 
-    /// Its controllers, in the order in which it declares them.
+    /// Returns the controllers in the order of their declaration.
     pub fn controllers(&self) -> impl Iterator<Item = Description<'_>> {
         self.controllers.iter().map(|declared| Description {
             name: declared.name,
@@ -86,11 +86,11 @@ impl Library {
         })
     }
 
-    /// The entry of `controller` under the name `label`, which messages begin with. What its controllers do wrong is
-    /// noted in `watch`.
+    /// Returns the entry of `controller` with the name `label`, which begins messages. `watch` records faults of its
+    /// controllers.
     ///
     /// # Errors
-    /// One line: there is no such controller, with those that there are.
+    /// Returns an error if there is no such controller, with the existing ones.
     pub fn entry(&self, controller: &str, label: &str, watch: &Arc<Watch>) -> Result<Entry, Error> {
         let found = self.controllers.iter().find(|declared| declared.name == controller);
         let declared = Arc::clone(found.ok_or_else(|| {
@@ -108,8 +108,8 @@ impl Library {
     }
 }
 
-/// Loads the library that is in the file in memory `name`, and asks for its declaration. To the loader it is `file`. It is
-/// never unloaded: whatever its constructors began goes on.
+/// Loads the library in the in-memory file `name` and reads its declaration. The loader shows it as `file`. The library
+/// is never unloaded, since its constructors may have started something.
 fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, Error> {
     let shown = CString::new(file.as_os_str().as_bytes()).map_err(|_| Error::Name)?;
     // SAFETY: what the library's constructors do is on its own account.
@@ -126,20 +126,20 @@ fn load(name: &Path, file: &Path) -> Result<*const c::Plugin, Error> {
     if plugin.is_null() { Err(Error::NoDeclaration) } else { Ok(plugin) }
 }
 
-/// Returns what the loader complains about, without the name of the file in memory.
+/// Returns the loader's message without the name of the in-memory file.
 fn complaint(error: &libloading::Error, name: &Path) -> Error {
     let why = error.source().map_or_else(|| error.to_string(), ToString::to_string);
     Error::Loader(why.trim_start_matches(&*name.to_string_lossy()).trim_start_matches(": ").to_owned())
 }
 
-/// The first fields of `struct link_map` (`<link.h>`), in which the loader keeps a library's address and name.
+/// First fields of `struct link_map` (`<link.h>`), in which the loader keeps a library's address and name.
 #[repr(C)]
 struct LinkMap {
     address: usize,
     name: *const c_char,
 }
 
-/// Replaces the name that the loader keeps of a library. Backtraces, debuggers and `dladdr` then show the file.
+/// Replaces the loader's name of a library. Backtraces, debuggers and `dladdr` then show the file.
 fn rename(handle: *mut c_void, name: CString) {
     let mut map = ptr::null_mut::<LinkMap>();
     // SAFETY: the handle is one, and the loader writes where its entry is. No library is ever unloaded, so that neither
@@ -184,9 +184,10 @@ pub(crate) fn read(plugin: *const c::Plugin) -> Result<Vec<Arc<Declared>>, Refus
     Ok(found)
 }
 
-/// Structures only grow: a library's may be as small as they were when version 1 began, and not larger than those here.
+/// Checks the sizes. Structures only grow: a library's structure has at least its size in version 1, and at most the
+/// size here.
 fn check_sizes(plugin: &c::Plugin) -> Result<(), Refusal> {
-    // Of those that have grown, the first of what was added says how large they were.
+    // For grown structures, the offset of the first added field is the original size.
     let sizes = [
         ("plugin", plugin.plugin_size, size_of::<c::Plugin>(), size_of::<c::Plugin>()),
         (
@@ -202,12 +203,12 @@ fn check_sizes(plugin: &c::Plugin) -> Result<(), Refusal> {
         ("control", plugin.control_size, offset_of!(c::Control, max_frame_wait_ns), size_of::<c::Control>()),
         ("packet", plugin.packet_size, size_of::<c::Packet>(), size_of::<c::Packet>()),
         ("ack", plugin.ack_size, offset_of!(c::Ack, complete_bytes), size_of::<c::Ack>()),
-        // Its new fields lie in what was padding in the first version, so its size is the same.
+        // Its new fields are in the padding of the first version, so its size is unchanged.
         ("loss", plugin.loss_size, size_of::<c::Loss>(), size_of::<c::Loss>()),
         ("timeout", plugin.timeout_size, size_of::<c::Timeout>(), size_of::<c::Timeout>()),
         ("ecn", plugin.ecn_size, offset_of!(c::Ecn, newest_sent_at_ns), size_of::<c::Ecn>()),
         ("sent", plugin.sent_size, offset_of!(c::Sent, frame), size_of::<c::Sent>()),
-        // Same size as in the first version, like `loss`.
+        // Size of the first version, as for `loss`.
         ("frame", plugin.frame_size, size_of::<c::Frame>(), size_of::<c::Frame>()),
     ];
     for (name, theirs, least, most) in sizes {
@@ -222,7 +223,7 @@ fn check_sizes(plugin: &c::Plugin) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// One controller, its texts and ranges checked.
+/// Reads one controller and checks its texts and ranges.
 fn declared(plugin: &c::Plugin, declaration: *const c::Controller) -> Result<Declared, Refusal> {
     if declaration.is_null() {
         return Err(Refusal::new("is NULL"));
@@ -278,10 +279,10 @@ fn fields(
     Ok(fields)
 }
 
-/// Refuses names of fields that samples cannot have.
+/// Checks that samples may have a field of this name.
 ///
 /// # Errors
-/// What is allowed.
+/// Returns the allowed names.
 pub fn check_field(name: &str) -> Result<(), Refusal> {
     if TRANSPORT_FIELDS.contains(&name) {
         return Err(Refusal::new(format!(
@@ -294,7 +295,7 @@ pub fn check_field(name: &str) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// What the transport writes beside a controller's fields.
+/// Fields that the transport adds to a controller's fields.
 const TRANSPORT_FIELDS: [&str; 11] = [
     "in_flight",
     "delivered",
@@ -382,7 +383,7 @@ fn parameter(declared: &c::Parameter) -> Result<Parameter, Refusal> {
     }
 }
 
-/// The names of a list that ends with NULL.
+/// Reads the names of a list that ends with NULL.
 fn choices(list: *const *const c_char, name: &str) -> Result<Vec<&'static str>, Refusal> {
     let mut choices = Vec::new();
     while !list.is_null() && choices.len() < MOST {
@@ -400,7 +401,7 @@ fn choices(list: *const *const c_char, name: &str) -> Result<Vec<&'static str>, 
     }
 }
 
-/// The elements of an array of a library whose structures may be smaller than ours.
+/// Reads the elements of a library's array, whose structures may be smaller than those here.
 fn array<T>(
     start: *const T,
     count: usize,
@@ -417,7 +418,7 @@ fn array<T>(
     Ok((0..count).map(move |index| prefix(unsafe { start.byte_add(index * size as usize) }, size)))
 }
 
-/// A structure of the interface of which the library knows the first `size` bytes; the rest is zero.
+/// Copies a structure of which the library knows the first `size` bytes; the rest is zero.
 fn prefix<T>(theirs: *const T, size: u32) -> T {
     let mut ours = MaybeUninit::<T>::zeroed();
     // SAFETY: the library's structure has `size` bytes, and all zeros are a value of every structure of the interface.
@@ -428,7 +429,7 @@ fn prefix<T>(theirs: *const T, size: u32) -> T {
     }
 }
 
-/// A text of the library, which has it as long as the process lives.
+/// Reads a library's string, which is valid as long as the process lives.
 fn text(text: *const c_char, what: &str) -> Result<&'static str, Refusal> {
     if text.is_null() {
         return Err(Refusal::of_key(what, "is NULL"));
@@ -438,7 +439,7 @@ fn text(text: *const c_char, what: &str) -> Result<&'static str, Refusal> {
     text.to_str().map_err(|_| Refusal::of_key(what, "is no UTF-8"))
 }
 
-/// A text, or an empty one for NULL.
+/// Reads a string; NULL is an empty string.
 fn optional(place: *const c_char) -> Result<&'static str, Refusal> {
     if place.is_null() { Ok("") } else { text(place, "a unit or help") }
 }

@@ -1,4 +1,4 @@
-//! A controller of a loaded library, asked through its functions.
+//! Controller of a loaded library, called through its functions.
 #![allow(unsafe_code, reason = "calls functions of a library by the contract of `include/dumbbell.h`")]
 
 use crate::Fault;
@@ -12,11 +12,11 @@ use std::ffi::CString;
 use std::sync::Arc;
 use units::{Rate, Span};
 
-/// A controller that a library declares, its texts checked and copied. The library is never unloaded.
+/// Controller that a library declares, with its texts checked and copied. The library is never unloaded.
 pub(crate) struct Declared {
-    /// What the functions are given as themselves: the declaration in the library.
+    /// Declaration in the library, which its functions get as an argument.
     pub(crate) declaration: *const c::Controller,
-    /// The same, as long as this version knows it.
+    /// Copy of the declaration, up to the fields of this version.
     pub(crate) functions: c::Controller,
     pub(crate) name: &'static str,
     pub(crate) summary: &'static str,
@@ -29,15 +29,15 @@ unsafe impl Send for Declared {}
 // SAFETY: as above.
 unsafe impl Sync for Declared {}
 
-/// The state of one flow, and what calls it.
+/// State of one flow with its controller.
 pub(crate) struct Native {
     declared: Arc<Declared>,
     state: *mut c_void,
-    /// Losses that the next ACK brings, for a library that wants both in one call.
+    /// Losses that come with the next ACK, for a library that handles both in one call.
     held: Held,
 }
 
-/// Packets that were lost by the ACK that is told next.
+/// Packets that the next reported ACK declared lost.
 #[derive(Default)]
 struct Held {
     packets: Vec<AckedPacket>,
@@ -48,10 +48,10 @@ struct Held {
 unsafe impl Send for Native {}
 
 impl Native {
-    /// The state of a new flow.
+    /// Creates the state of a new flow.
     ///
     /// # Errors
-    /// What the library did instead of making one.
+    /// Returns the fault of the library.
     pub(crate) fn create(
         declared: &Arc<Declared>,
         parameters: &Parameters,
@@ -82,7 +82,7 @@ impl Native {
         Ok(Self { declared: Arc::clone(declared), state, held: Held::default() })
     }
 
-    /// Calls the library with an event of a kind that it may not hear.
+    /// Calls a function of the library with an event, if the library has it.
     #[inline]
     fn call<Event>(&self, function: Option<c::Happened<Event>>, event: &Event) {
         if let Some(function) = function {
@@ -99,8 +99,8 @@ impl Native {
     }
 }
 
-/// A field, read by itself: fields that are read two at a time, as compilers like to, arrive late if they have
-/// just been written one at a time, as those of events are.
+/// Reads a field separately. Compilers combine reads of adjacent fields; such a read is slow if the fields were just
+/// written separately, as in events.
 #[expect(clippy::inline_always, reason = "a move")]
 #[inline(always)]
 fn alone<T: Copy>(field: &T) -> T {
@@ -108,7 +108,7 @@ fn alone<T: Copy>(field: &T) -> T {
     unsafe { ptr::from_ref(field).read_volatile() }
 }
 
-/// For an ACK without a sample.
+/// Placeholder for an ACK without a sample.
 static NO_RATE: RateSample = RateSample {
     delivered_bytes: 0,
     interval: Span::ZERO,
@@ -119,13 +119,13 @@ static NO_RATE: RateSample = RateSample {
     app_limited: false,
 };
 
-/// What the library is told; its packets are the transport's, which are laid out alike.
+/// Converts an event for the library. The packets stay in the transport's memory, since the layouts agree.
 #[inline]
 fn ack_event(event: &congestion::Ack<'_>) -> c::Ack {
     let rate = event.rate.as_ref().unwrap_or(&NO_RATE);
     // SAFETY: numbers, flags and a pointer may be zero.
     let mut ack: c::Ack = unsafe { mem::zeroed() };
-    // One by one, because together they are more than there are registers.
+    // The fields are set one by one, since all of them exceed the registers.
     ack.now_ns = alone(&event.now).as_ns();
     let packets = alone(&event.packets);
     ack.packets = packets.as_ptr().cast();
@@ -338,10 +338,10 @@ impl Drop for Native {
     }
 }
 
-/// Why the controller gives up.
+/// Returns the fault of a controller that gives up.
 ///
 /// # Safety
-/// `why` points to a text that ends with a zero.
+/// `why` must point to a null-terminated string.
 #[cold]
 unsafe fn gave_up(why: *const c_char) -> Fault {
     // SAFETY: the caller says so.
@@ -349,10 +349,10 @@ unsafe fn gave_up(why: *const c_char) -> Fault {
     Fault::GaveUp(why.to_string_lossy().into_owned())
 }
 
-/// A text of the library, if it is one.
+/// Returns a string of the library, if it is one.
 ///
 /// # Safety
-/// `text` is NULL or points to a text that ends with a zero.
+/// `text` must be NULL or point to a null-terminated string.
 unsafe fn lossy(text: *const c_char) -> Option<String> {
     if text.is_null() {
         return None;
@@ -362,14 +362,14 @@ unsafe fn lossy(text: *const c_char) -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
-/// The text of a value; empty for those without.
+/// Returns the text of a value; empty for values without text.
 fn text(value: &Value) -> CString {
     let text = match value {
         Value::Choice(name) => name,
         Value::File(Some(file)) => &*file.name,
         Value::File(None) | Value::Number(_) | Value::Integer(_) | Value::Flag(_) => "",
     };
-    // Names of files and choices have no zeros in them: the system and the library's declaration see to that.
+    // Names of files and choices contain no null characters, as the system and the library's declaration ensure.
     CString::new(text).unwrap_or_default()
 }
 
@@ -461,7 +461,7 @@ mod tests {
             let told = ack_event(&event);
             // SAFETY: the packets are those of the event.
             let packets = unsafe { acked(told.packets, told.packet_count) };
-            // A library in Rust makes the same of it again.
+            // A Rust library converts the event back to an equal one.
             assert_eq!(format!("{:?}", export::ack_event(&told, packets)), format!("{event:?}"));
         }
     }

@@ -1,28 +1,28 @@
-//! ACKs.
+//! Encoding of ACKs.
 
 use super::varint::{back, get, get_varint, put, zigzag};
 use super::{ACK, KIND_MASK, PART_ACK, flag, pad};
 use transport::{AckFrame, AckSize, Arrival, Config, EcnCounts, Part, Range};
 use units::{Span, Time};
 
-/// ACK: the newest packet waited for it.
+/// Flag of an ACK whose sending was delayed after the newest packet; the delay follows.
 const DELAY: u8 = 1;
-/// ACK: ECN counts follow; if marks are among them, so does a bit for each arrival that says whether it was marked.
+/// Flag of an ACK with ECN counts. If marks are among them, one bit per arrival follows: set for a marked arrival.
 const ECN: u8 = 2;
-/// ACK: feedback of the scheme follows.
+/// Flag of an ACK with feedback of the scheme.
 const FEEDBACK: u8 = 4;
-/// ACK: the highest range and the newest arrival end with the largest number, and go without saying.
+/// Flag of an ACK in which the highest range and the newest arrival end with the largest number. Both are then omitted.
 const ORDERLY: u8 = 8;
 
-/// A count in half a byte that says: the rest follows as a varint.
+/// Value of a half-byte count that means: the rest follows as a varint.
 const MANY: u64 = 15;
 
-/// Size of the IP datagram of an ACK: the same as in the simulator.
+/// Returns the size of an ACK's IP datagram, bytes, which equals the simulator's.
 pub(crate) fn ack_datagram_bytes(config: &Config, frame: &AckFrame) -> u32 {
     AckSize::new(config).of(frame)
 }
 
-/// Appends an ACK to `bytes`, as an IP datagram of `datagram_bytes` if it fits.
+/// Appends an ACK to `bytes`, padded to an IP datagram of `datagram_bytes` if it fits.
 pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<u8>) {
     let begin = bytes.len();
     let newest = frame.arrivals.last().copied().unwrap_or_default();
@@ -85,7 +85,8 @@ pub(crate) fn encode_ack(frame: &AckFrame, datagram_bytes: u32, bytes: &mut Vec<
     pad(bytes, begin, datagram_bytes);
 }
 
-/// Reads an ACK into `frame`, whose memory is used again; `None` (and a frame of no meaning) if it is not one.
+/// Decodes an ACK into `frame` and reuses its memory. Returns `None` if the payload is no ACK; `frame` is then
+/// undefined.
 pub fn decode_ack(payload: &[u8], frame: &mut AckFrame) -> Option<()> {
     frame.clear();
     let (&[first, counts], mut rest) = payload.split_first_chunk()?;
@@ -143,8 +144,8 @@ pub fn decode_ack(payload: &[u8], frame: &mut AckFrame) -> Option<()> {
     Some(())
 }
 
-/// Packets arrive one after the other in the order of their numbers: then the step back in time, doubled, says it all.
-/// Otherwise it is odd, and the step back in number follows.
+/// Appends an arrival. Packets mostly arrive in order of number; then only the step back in time is written, doubled.
+/// Otherwise the number is odd, and the step back in number follows.
 fn put_arrival(bytes: &mut Vec<u8>, above: u64, later: Time, arrival: Arrival) {
     if arrival.number + 1 == above && arrival.at <= later {
         put(bytes, (later - arrival.at).as_ns() << 1);

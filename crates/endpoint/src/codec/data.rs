@@ -1,4 +1,4 @@
-//! Data packets.
+//! Encoding of data packets.
 
 use super::varint::{get, put};
 use super::{DATA, KIND_MASK, flag, pad};
@@ -6,32 +6,32 @@ use congestion::Message;
 use transport::{Data, FrameMark};
 use units::{Span, Time};
 
-/// Most bytes of a data packet's header: what a receiver has to look at.
+/// Maximum length of a data packet's header, bytes, which is all that a receiver reads.
 pub(crate) const DATA_HEAD_BYTES: usize = 96;
 
-/// Data: the payload was sent before.
+/// Flag of a data packet with retransmitted payload.
 const RETRANSMISSION: u8 = 1;
-/// Data: no data of the application.
+/// Flag of a data packet without application data.
 const FILLER: u8 = 2;
-/// Data: the scheme says something to its receiver-side half.
+/// Flag of a data packet with a message of the scheme's sender half to its receiver half.
 const MESSAGE: u8 = 4;
-/// Data: part of a frame of a live source.
+/// Flag of a data packet with a part of a live source's frame.
 const FRAME: u8 = 8;
 
-/// What a data packet carries, for whoever watches it pass.
+/// Fields of a data packet for observers on its way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DataFields {
     /// Packet number.
     pub number: u64,
     /// Stream offset of the first payload byte.
     pub offset: u64,
-    /// Bytes of the application.
+    /// Number of application bytes.
     pub payload_bytes: u32,
-    /// Whether the payload was sent before.
+    /// True if the payload was sent before.
     pub retransmission: bool,
 }
 
-/// Reads what a data packet carries; `None` if it is not one.
+/// Decodes the fields of a data packet; `None` for other payloads.
 pub fn data_fields(payload: &[u8]) -> Option<DataFields> {
     let data = decode_data(payload)?;
     let Data { number, offset, retransmission, .. } = data;
@@ -68,7 +68,7 @@ pub(crate) fn encode_data(data: &Data, bytes: &mut Vec<u8>) {
     pad(bytes, begin, data.datagram_bytes);
 }
 
-/// Reads a data packet; its first [`DATA_HEAD_BYTES`] are enough.
+/// Decodes a data packet. The first [`DATA_HEAD_BYTES`] are sufficient.
 pub(crate) fn decode_data(payload: &[u8]) -> Option<Data> {
     let (first, mut rest) = payload.split_first()?;
     if first & KIND_MASK != DATA {

@@ -1,9 +1,10 @@
-//! Data packets and ACKs of our transport as bytes in a UDP payload.
+//! Encoding of the built-in transport's data packets and ACKs in UDP payloads.
 //!
-//! The first byte tells what it is: the upper half names kind and format version, the lower half holds flags. Numbers
-//! are LEB128 varints below 2^60, differences that may be negative are zigzag varints. Datagrams are padded to the size
-//! that the transport is configured for, so that real packets weigh what simulated ones do; where an encoding needs more
-//! than that (an ACK that lists many arrivals, a tiny opener), the datagram is a little longer.
+//! The upper half of the first byte is the packet type and format version, the lower half holds flags. Numbers are
+//! LEB128 varints below 2^60; differences that may be negative are zigzag varints.
+//!
+//! Datagrams are padded to the transport's configured size, so that real packets have the size of simulated ones. If an
+//! encoding needs more (an ACK with many arrivals, a tiny handshake packet), the datagram is a little longer.
 //!
 //! ```text
 //! data  kind+flags | number | number - least_unacked | offset | payload_bytes | header_bytes | sent_at
@@ -24,20 +25,20 @@ pub(crate) use ack::{ack_datagram_bytes, encode_ack};
 pub(crate) use data::{DATA_HEAD_BYTES, decode_data, encode_data};
 pub use data::{DataFields, data_fields};
 
-/// IP and UDP headers, bytes.
+/// Length of IP and UDP headers, bytes.
 pub const IP_UDP_BYTES: u32 = 28;
 
 const KIND_MASK: u8 = 0xf0;
 const DATA: u8 = 0xd0;
 const ACK: u8 = 0xa0;
-/// An ACK for a part of its packets.
+/// Type of an ACK for a part of its packets.
 const PART_ACK: u8 = 0xb0;
 
 const fn flag(condition: bool, flag: u8) -> u8 {
     if condition { flag } else { 0 }
 }
 
-/// Fills up with zeros what began at `begin`.
+/// Pads the bytes from `begin` on with zeros.
 fn pad(bytes: &mut Vec<u8>, begin: usize, datagram_bytes: u32) {
     let end = begin + datagram_bytes.saturating_sub(IP_UDP_BYTES) as usize;
     if bytes.len() < end {

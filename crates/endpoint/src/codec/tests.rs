@@ -71,7 +71,7 @@ fn data_and_acks_are_told_apart() {
 }
 
 fn number() -> impl Strategy<Value = u64> {
-    // Small numbers matter as much as large ones.
+    // Small numbers are as frequent as large ones.
     (0..LIMIT, 0u32..60).prop_map(|(value, shift)| value >> shift)
 }
 
@@ -163,7 +163,7 @@ proptest! {
         if let (Some(first), 1..) = (bytes.first_mut(), kind) {
             *first = *first & !KIND_MASK | if kind == 1 { DATA } else { ACK };
         }
-        // Numbers stay far from overflow, whatever comes.
+        // Decoded numbers stay far from overflow for any input.
         if let Some(data) = decode_data(&bytes) {
             prop_assert!(data.number < LIMIT && data.offset < LIMIT && data.least_unacked <= data.number);
         }

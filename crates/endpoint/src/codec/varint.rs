@@ -1,9 +1,9 @@
-//! Numbers in as many bytes as they need.
+//! Numbers of variable length.
 
-/// No number on the wire reaches this.
+/// Exclusive limit of the numbers on the wire.
 pub(super) const LIMIT: u64 = 1 << 60;
 
-/// Appends `value`, a LEB128 varint.
+/// Appends `value` as a LEB128 varint.
 pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     while value >= 0x80 {
         bytes.push(value as u8 | 0x80);
@@ -12,12 +12,12 @@ pub(super) fn put(bytes: &mut Vec<u8>, mut value: u64) {
     bytes.push(value as u8);
 }
 
-/// Takes a number off the front of `bytes`; `None` if there is none below the limit.
+/// Removes a number from the front of `bytes`; `None` if there is no number below the limit.
 pub(super) fn get(bytes: &mut &[u8]) -> Option<u64> {
     get_varint(bytes).filter(|value| *value < LIMIT)
 }
 
-/// The same for a number that may be a zigzag: up to 63 bits.
+/// Removes a number of up to 63 bits, which may be a zigzag number, from the front of `bytes`.
 pub(super) fn get_varint(bytes: &mut &[u8]) -> Option<u64> {
     let mut value = 0;
     // Nine bytes hold 63 bits.
@@ -32,13 +32,13 @@ pub(super) fn get_varint(bytes: &mut &[u8]) -> Option<u64> {
     None
 }
 
-/// The way back from one value to another; small ones of either sign stay small.
+/// Returns the step back from `from` to `to` as a zigzag number. Small steps of either sign are small numbers.
 pub(super) const fn zigzag(from: u64, to: u64) -> u64 {
     let step = from as i64 - to as i64;
     (step << 1 ^ step >> 63) as u64
 }
 
-/// The value that lies `zigzag` back from `from`.
+/// Returns the value that is `zigzag` back from `from`.
 pub(super) fn back(from: u64, zigzag: u64) -> Option<u64> {
     let step = (zigzag >> 1) as i64 ^ -((zigzag & 1) as i64);
     let value = u64::try_from(from as i64 - step).ok()?;

@@ -1,5 +1,6 @@
-//! A flow between two ends over plain UDP sockets, each with a clock and a log of its own, as on two machines: nothing
-//! here needs privilege, a TUN device or an emulated path.
+//! Test of a flow between two ends over plain UDP sockets, each with its own clock and log, as on two machines.
+//!
+//! The test needs no privilege, TUN device or emulated path.
 #![allow(clippy::disallowed_methods, reason = "the test is about real sockets")]
 #![allow(clippy::unwrap_used, reason = "helpers of tests may fail the test")]
 
@@ -17,7 +18,7 @@ use std::thread;
 use units::{Span, Time};
 
 const BYTES: u64 = 1_000_000;
-/// How much more the receiver's clock shows than the sender's.
+/// Lead of the receiver's clock over the sender's.
 const AHEAD: Span = Span::from_secs(5);
 
 fn specification() -> RunSpec {
@@ -29,7 +30,7 @@ fn specification() -> RunSpec {
     serde_json::from_value(spec).unwrap()
 }
 
-/// Sends and receives the flow of `spec`; what both ends report, put on the sender's clock.
+/// Sends and receives the flow of `spec`. Returns the reports of both ends on the sender's clock.
 fn transfer(spec: &RunSpec) -> FlowReport {
     let open = || UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
     let (near, far) = (open(), open());
@@ -61,12 +62,12 @@ fn a_flow_between_two_ends_is_measured_from_their_own_logs() {
     let records: Vec<Record> = merged(report.logs()).collect();
     let of = |event| records.iter().filter(move |record| record.event == event);
     assert!(records.is_sorted_by_key(|record| record.time_ns));
-    // All of it arrives, and nothing that was not sent: loopback neither loses nor copies.
+    // All bytes arrive, and only sent ones, since loopback neither loses nor duplicates.
     assert_eq!(of(Event::Deliver).map(|record| u64::from(record.data_bytes)).sum::<u64>(), BYTES);
     assert!(of(Event::Deliver).count() <= of(Event::Send).count());
     assert!((1..=of(Event::AckSend).count()).contains(&of(Event::AckDeliver).count()));
     assert_eq!(of(Event::Acked).count(), of(Event::Deliver).count());
-    // Corrected: otherwise each delay would be five seconds too long or too short.
+    // Without the correction each delay would be five seconds too long or too short.
     for record in of(Event::Deliver).chain(of(Event::AckDeliver)) {
         assert!((0..AHEAD.as_ns() as i64).contains(&record.one_way_delay_ns), "{record:?}");
     }

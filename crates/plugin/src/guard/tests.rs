@@ -2,7 +2,7 @@ use super::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// What a controller is to answer next, and how often it was asked.
+/// Next answer of a controller, and the number of its calls.
 #[derive(Default)]
 struct Script {
     answer: Mutex<Answer>,
@@ -53,7 +53,7 @@ fn start() -> Start {
     Start { now: Time::ZERO, mss_bytes: 1448, initial_window_bytes: 14_480, seed: 1 }
 }
 
-/// A controller that answers [`WINDOW`] at first.
+/// Creates a controller that answers [`WINDOW`] at first.
 fn controller() -> (Guarded<Scripted>, Arc<Script>, Arc<Watch>) {
     let (script, watch) = (Arc::new(Script::default()), Arc::new(Watch::default()));
     *script.answer.lock().unwrap() = WINDOW;
@@ -93,7 +93,7 @@ fn ack(now: Time) -> Ack<'static> {
     }
 }
 
-/// What is said of a controller that answers `answer` to an ACK at 2 s.
+/// Returns the message on a controller that answers `answer` to an ACK at 2 s.
 fn said(answer: Answer) -> Option<String> {
     let (mut guarded, script, watch) = controller();
     *script.answer.lock().unwrap() = answer;

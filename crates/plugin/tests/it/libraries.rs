@@ -1,4 +1,4 @@
-//! What a library may declare, and what is loaded of its file.
+//! Declarations of libraries, and loading of their files.
 #![allow(clippy::disallowed_methods, reason = "libraries are files")]
 
 use congestion::{Parameters, Start};
@@ -8,7 +8,7 @@ use std::process::Command;
 use std::sync::Arc;
 use units::Time;
 
-/// A folder that is removed in the end.
+/// Directory that is removed at the end.
 struct Scratch(PathBuf);
 
 impl Scratch {
@@ -18,7 +18,7 @@ impl Scratch {
         Self(folder)
     }
 
-    /// The library that `refused.c` makes with this thing wrong; 0 is nothing.
+    /// Builds the library of `refused.c` with fault number `wrong`; 0 is no fault.
     fn library(&self, wrong: u32) -> PathBuf {
         let library = self.0.join(format!("lib{wrong}.so"));
         let mut compiler = Command::new("cc");
@@ -39,7 +39,7 @@ impl Scratch {
 
 impl Drop for Scratch {
     fn drop(&mut self) {
-        // Nothing to be done about what cannot be removed.
+        // A failed removal does no harm.
         let _removed = std::fs::remove_dir_all(&self.0);
     }
 }
@@ -73,7 +73,7 @@ fn the_bytes_that_were_read_are_loaded_and_not_what_the_file_holds_by_then() {
     let scratch = Scratch::new("exchanged");
     let file = scratch.library(0);
     let code = Code::read(&file, None).unwrap();
-    // The file's own bytes, in place: whoever maps the file would see them change.
+    // The file is overwritten in place; a mapping of the file would show the change.
     std::fs::write(&file, "no library").unwrap();
     assert_eq!(Library::open(&code).unwrap().controllers().count(), 1);
     assert!(
@@ -87,7 +87,7 @@ fn a_file_with_another_digest_is_not_taken() {
     let scratch = Scratch::new("digest");
     let file = scratch.0.join("libabc.so");
     std::fs::write(&file, "abc").unwrap();
-    // FIPS 180-2, appendix B.1
+    // FIPS 180-2, appendix B.1.
     let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
     assert_eq!(Code::read(&file, Some(known)).unwrap().bytes(), b"abc");
     std::fs::write(&file, "abd").unwrap();

@@ -1,3 +1,4 @@
-//! Libraries, compiled and loaded: what is declared, what is refused, and that C and Rust do what a built-in does.
+//! Tests of compiled and loaded libraries: declarations, refusals, and equal behavior of C, Rust and built-in
+//! controllers.
 
 mod libraries;
