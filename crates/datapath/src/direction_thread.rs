@@ -6,6 +6,7 @@
 use crate::Error;
 use crate::buffers::Buffers;
 use crate::inspect::{Arrived, Inspector, Reading, set_ecn};
+use crate::joint_write::{JointWrite, MOST_JOINED};
 use crate::lateness::Lateness;
 use crate::pure_acks::supersedes;
 use crate::superpacket::{HEADER_BYTES, MOST_BYTES, Superpacket};
@@ -15,7 +16,7 @@ use nix::sys::epoll::EpollFlags;
 use path::{DelayLine, Direction, LinkTally, Packet, Reassembler};
 use record::Event;
 use runs::{Keeper, Watcher};
-use std::io;
+use std::io::{self, IoSlice};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use units::{Span, Time};
@@ -25,6 +26,9 @@ const BATCH: usize = 64;
 /// How long a busy direction sleeps. With half of it the two directions take so much of two processors that the ends of
 /// flows starve; with more, packets are later for nothing (`bench/emulation.py`).
 const QUANTUM: Span = Span::from_us(30);
+/// Packets of one write leave the path within this time. A punctual thread that sleeps for [`QUANTUM`] finds as many: what
+/// is joined does not depend on lateness.
+const JOINED_WITHIN: Span = QUANTUM;
 /// Longest time without a look at the stop flag.
 const PATIENCE: Span = Span::from_ms(50);
 /// Time between two updates of the links that others see.
@@ -157,6 +161,10 @@ pub(crate) struct DirectionThread {
     gauges: Arc<Gauges>,
     /// Arrivals and departures.
     handled: u64,
+    /// Whether the thread takes packets a few at a time.
+    is_busy: bool,
+    /// Packets that have left the path, with their times, and are yet to be written.
+    leaving: Vec<(Time, Packet)>,
 }
 
 /// What packets inside the path are, and where what happens to them is noted.
@@ -248,6 +256,8 @@ impl DirectionThread {
             refusal: None,
             gauges,
             handled: 0,
+            is_busy: false,
+            leaving: Vec::new(),
         })
     }
 
@@ -266,6 +276,7 @@ impl DirectionThread {
         loop {
             let now = self.config.clock.now();
             self.release(now.min(end));
+            self.write();
             if session.is_over(now) {
                 break;
             }
@@ -274,7 +285,8 @@ impl DirectionThread {
             let until = self.next_due().min(self.next_sample).min(now + PATIENCE).min(end);
             let backlog = readable.contains(&true);
             let ready = |number: u64, _| readable[number as usize] = true;
-            if pace.is_busy(now, self.handled) {
+            self.is_busy = pace.is_busy(now, self.handled);
+            if self.is_busy {
                 self.waiter.sleep(if backlog { now } else { now + QUANTUM }, ready)?;
             } else {
                 self.waiter.wait(until, ready)?;
@@ -359,6 +371,9 @@ impl DirectionThread {
         let (direction, mut tap) = self.watched();
         direction.arrive(now, packet, &mut tap);
         self.hand_over(now);
+        if !self.is_busy {
+            self.write();
+        }
     }
 
     /// The path, and who is told what happens inside.
@@ -396,7 +411,7 @@ impl DirectionThread {
             while self.inlets[number].extra.next() <= now {
                 let due = self.inlets[number].extra.next();
                 if let Some(packet) = self.inlets[number].extra.pop(due) {
-                    self.depart(due, &packet);
+                    self.depart(due, packet);
                 }
             }
         }
@@ -409,7 +424,7 @@ impl DirectionThread {
             self.lateness.record_passage(due - packet.entered);
             let extra = &mut self.inlets[packet.flow as usize].extra;
             if extra.is_zero() {
-                self.depart(due, &packet);
+                self.depart(due, packet);
             } else {
                 extra.push(due, packet);
             }
@@ -417,15 +432,72 @@ impl DirectionThread {
     }
 
     #[inline]
-    fn depart(&mut self, due: Time, packet: &Packet) {
-        let inlet = &mut self.inlets[packet.flow as usize];
-        set_ecn(self.buffers.packet(packet.token), packet.ecn);
+    fn depart(&mut self, due: Time, packet: Packet) {
+        self.handled += 1;
+        self.leaving.push((due, packet));
+    }
+
+    /// Writes the packets that have left the path. A busy thread writes several of a flow at once where it can, because a write
+    /// takes the kernel through its whole stack: 22 % less processor time per packet of the kernel's TCP at 1 Gbit/s, 31 % at
+    /// 3 Gbit/s.
+    fn write(&mut self) {
+        let mut leaving = std::mem::take(&mut self.leaving);
+        if self.inlets.len() > 1 {
+            leaving.sort_by_key(|(_, packet)| packet.flow);
+        }
+        let mut rest = &leaving[..];
+        while let Some((first, _)) = rest.split_first() {
+            let count = self.write_first(first, rest);
+            rest = &rest[count..];
+        }
+        leaving.clear();
+        self.leaving = leaving;
+    }
+
+    /// Writes the first packet, and those behind it that belong to the same write. Returns the number of packets.
+    fn write_first(&mut self, (due, first): &(Time, Packet), packets: &[(Time, Packet)]) -> usize {
+        set_ecn(self.buffers.packet(first.token), first.ecn);
+        let may_join = self.is_busy && packets.len() > 1;
+        let mut write = may_join.then(|| JointWrite::begin(self.buffers.framed(first.token))).flatten();
+        let mut count = 1;
+        if let Some(write) = &mut write {
+            for (later, packet) in &packets[1..] {
+                let is_copy = packet.token == first.token;
+                if is_copy || packet.flow != first.flow || *later - *due >= JOINED_WITHIN {
+                    break;
+                }
+                set_ecn(self.buffers.packet(packet.token), packet.ecn);
+                if !write.add(self.buffers.framed(packet.token)) {
+                    break;
+                }
+                count += 1;
+            }
+        }
         let now = self.config.clock.now();
-        if let Err(error) = inlet.to.send(self.buffers.framed(packet.token)) {
-            self.refused += 1;
+        let to = &self.inlets[first.flow as usize].to;
+        let sent = match &mut write {
+            Some(write) if count > 1 => {
+                let mut parts = [IoSlice::new(&[]); 1 + MOST_JOINED];
+                for (part, (_, packet)) in parts[1..].iter_mut().zip(&packets[..count]) {
+                    *part = IoSlice::new(write.data(self.buffers.framed(packet.token)));
+                }
+                parts[0] = IoSlice::new(write.headers());
+                to.send_parts(&parts[..=count])
+            }
+            _ => to.send(self.buffers.framed(first.token)),
+        };
+        if let Err(error) = sent {
+            self.refused += count as u64;
             self.refusal.get_or_insert_with(|| error.to_string());
         }
-        self.handled += 1;
+        packets[..count].iter().for_each(|(due, packet)| self.departed(*due, now, packet));
+        count
+    }
+
+    /// Records that a packet which was due at `due` left at `now`.
+    #[inline]
+    fn departed(&mut self, due: Time, now: Time, packet: &Packet) {
+        let inlet = &mut self.inlets[packet.flow as usize];
         self.lateness.record(now - due);
         let meter = &self.gauges.meters[packet.flow as usize];
         meter.delivered(packet.size_bytes);

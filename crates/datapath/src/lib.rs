@@ -15,6 +15,7 @@ mod few;
 mod flow;
 mod inspect;
 mod internet;
+mod joint_write;
 mod lateness;
 mod lateness_error;
 mod live;

@@ -1,5 +1,6 @@
-//! Superpackets of a TUN device: one packet, or data of one TCP connection for several packets. The kernel leaves their
-//! headers and checksums to the device (`struct virtio_net_hdr` of Linux v6.12, `include/uapi/linux/virtio_net.h`).
+//! Superpackets that are read from a TUN device: one packet, or data of one TCP connection or UDP socket for several packets.
+//! The kernel leaves their headers and checksums to the device (`struct virtio_net_hdr` of Linux v6.12,
+//! `include/uapi/linux/virtio_net.h`).
 //!
 //! One read replaces up to forty, and the two ends exchange no checksums. Each packet is written before it enters the path,
 //! so that each packet meets queue, loss and delay.
@@ -14,20 +15,23 @@ pub(crate) const HEADER_BYTES: usize = 10;
 pub(crate) const MOST_BYTES: usize = HEADER_BYTES + 0xffff;
 
 /// Flag: the checksum field has the sum of the pseudo header only. The device adds the rest.
-const NEEDS_CHECKSUM: u8 = 1;
-/// Kinds: one packet, and packets of TCP over IPv4 and IPv6.
-const ONE: u8 = 0;
-const TCP_V4: u8 = 1;
-const TCP_V6: u8 = 4;
+pub(crate) const NEEDS_CHECKSUM: u8 = 1;
+/// Kinds: one packet, packets of TCP over IPv4 and IPv6, and datagrams of UDP.
+pub(crate) const ONE: u8 = 0;
+pub(crate) const TCP_V4: u8 = 1;
+pub(crate) const TCP_V6: u8 = 4;
+const UDP_DATAGRAMS: u8 = 5;
 /// TCP flags of the last packet only: FIN and PSH.
-const LAST_FLAGS: u8 = 0b1001;
+pub(crate) const LAST_FLAGS: u8 = 0b1001;
+/// Length of the header of UDP, bytes.
+const UDP_HEADER_BYTES: usize = 8;
 
 /// One packet or several, as read from a device.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Superpacket<'a> {
     header: &'a [u8; HEADER_BYTES],
     packet: &'a [u8],
-    /// Headers of IP and TCP, bytes.
+    /// Headers of IP and of TCP or UDP, bytes.
     headers_bytes: usize,
     ip_bytes: usize,
     /// Maximum data of a packet, bytes.
@@ -41,11 +45,12 @@ impl<'a> Superpacket<'a> {
         let one = Self { header, packet, headers_bytes: 0, ip_bytes: 0, data_bytes: packet.len() };
         match header[1] {
             ONE => Some(one),
-            TCP_V4 | TCP_V6 => {
+            kind @ (TCP_V4 | TCP_V6 | UDP_DATAGRAMS) => {
                 let ip_bytes = IpHeader::read(packet)?.length;
-                let headers_bytes = ip_bytes + usize::from(packet.get(ip_bytes + 12)? >> 4) * 4;
+                let headers_bytes =
+                    ip_bytes + transport_bytes(kind != UDP_DATAGRAMS, packet.get(ip_bytes..)?)?;
                 let data_bytes = usize::from(u16::from_ne_bytes([header[4], header[5]]));
-                let is_whole = headers_bytes >= ip_bytes + 20 && headers_bytes < packet.len();
+                let is_whole = headers_bytes < packet.len();
                 (data_bytes > 0 && is_whole).then_some(Self { headers_bytes, ip_bytes, data_bytes, ..one })
             }
             _ => None,
@@ -78,31 +83,56 @@ impl<'a> Superpacket<'a> {
         Some(length)
     }
 
-    /// Adjusts the headers of packet `index`: lengths, identification, sequence number, flags and checksums.
+    /// Adjusts the headers of packet `index`: identification, sequence number, flags, lengths and checksums.
     fn adjust_headers(&self, index: usize, is_last: bool, packet: &mut [u8]) {
+        let is_tcp = self.header[1] != UDP_DATAGRAMS;
+        if packet[0] >> 4 == 4 {
+            let identification = get(packet, 4).wrapping_add(index as u16);
+            put(packet, 4..6, identification);
+        }
+        if is_tcp {
+            let tcp = &mut packet[self.ip_bytes..];
+            let sequence = sequence(tcp).wrapping_add((index * self.data_bytes) as u32);
+            tcp[4..8].copy_from_slice(&sequence.to_be_bytes());
+            if !is_last {
+                tcp[13] &= !LAST_FLAGS;
+            }
+        }
         let length = packet.len();
-        let (ip, tcp) = packet.split_at_mut(self.ip_bytes);
-        if ip[0] >> 4 == 4 {
-            put(ip, 2..4, length as u16);
-            let identification = get(ip, 4).wrapping_add(index as u16);
-            put(ip, 4..6, identification);
-            put(ip, 10..12, 0);
-            let sum = ip.chunks_exact(2).map(|pair| u32::from(get(pair, 0))).sum();
-            put(ip, 10..12, !folded(sum));
-        } else {
-            put(ip, 4..6, (length - 40) as u16);
-        }
-        let sequence = (u32::from(get(tcp, 4)) << 16 | u32::from(get(tcp, 6)))
-            .wrapping_add((index * self.data_bytes) as u32);
-        tcp[4..8].copy_from_slice(&sequence.to_be_bytes());
-        if !is_last {
-            tcp[13] &= !LAST_FLAGS;
-        }
-        // The pseudo header contains the length of TCP header and data (RFC 9293, section 3.1).
-        let [before, after] = [self.packet.len(), length].map(|bytes| (bytes - self.ip_bytes) as u16);
-        let sum = u32::from(get(tcp, 16)) + u32::from(!before) + u32::from(after);
-        put(tcp, 16..18, folded(sum));
+        set_length(packet, self.ip_bytes, is_tcp, [self.packet.len(), length]);
     }
+}
+
+/// Returns the length of the header of TCP or UDP; `None` if it is not all there.
+pub(crate) fn transport_bytes(is_tcp: bool, transport: &[u8]) -> Option<usize> {
+    let length = if is_tcp { usize::from(transport.get(12)? >> 4) * 4 } else { UDP_HEADER_BYTES };
+    (length >= if is_tcp { 20 } else { UDP_HEADER_BYTES } && length <= transport.len()).then_some(length)
+}
+
+/// Returns the sequence number of a TCP header.
+pub(crate) fn sequence(tcp: &[u8]) -> u32 {
+    u32::from(get(tcp, 4)) << 16 | u32::from(get(tcp, 6))
+}
+
+/// Writes a new length into the headers of a packet, whose lengths `before` and `after` are in bytes, and adjusts the checksums.
+pub(crate) fn set_length(headers: &mut [u8], ip_bytes: usize, is_tcp: bool, [before, after]: [usize; 2]) {
+    let (ip, transport) = headers.split_at_mut(ip_bytes);
+    if ip[0] >> 4 == 4 {
+        put(ip, 2..4, after as u16);
+        put(ip, 10..12, 0);
+        let sum = ip.chunks_exact(2).map(|pair| u32::from(get(pair, 0))).sum();
+        put(ip, 10..12, !folded(sum));
+    } else {
+        put(ip, 4..6, (after - 40) as u16);
+    }
+    let [before, after] = [before, after].map(|bytes| (bytes - ip_bytes) as u16);
+    if !is_tcp {
+        put(transport, 4..6, after);
+    }
+    // The pseudo header contains the length of the transport's header and data (RFC 9293, section 3.1; RFC 768).
+    let at = if is_tcp { 16 } else { 6 };
+    let sum = u32::from(get(transport, at)) + u32::from(!before) + u32::from(after);
+    put(transport, at..at + 2, folded(sum));
 }
 
 fn get(bytes: &[u8], at: usize) -> u16 {
@@ -120,22 +150,41 @@ fn folded(sum: u32) -> u16 {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::*;
     use proptest::collection::vec;
     use proptest::prelude::*;
 
     const TCP: u8 = 6;
+    const UDP: u8 = 17;
 
     /// Returns the sum of the pseudo header of a packet.
     fn pseudo(packet: &[u8], ip_bytes: usize) -> u16 {
+        let header = IpHeader::read(packet).unwrap();
         let addresses = IpHeader::addresses(packet);
         let sum: u32 = addresses.chunks_exact(2).map(|pair| u32::from(get(pair, 0))).sum();
-        folded(sum + u32::from(TCP) + (packet.len() - ip_bytes) as u32)
+        folded(sum + u32::from(header.protocol) + (packet.len() - ip_bytes) as u32)
+    }
+
+    /// Returns datagrams of `data` bytes in all, of `each` bytes, over IPv4.
+    fn datagrams(data: usize, each: u16) -> Vec<u8> {
+        let mut packet = vec![0; 28];
+        (packet[0], packet[8], packet[9], packet[15]) = (0x45, 64, UDP, 77);
+        packet.extend((0..data).map(|number| number as u8));
+        let length = packet.len();
+        put(&mut packet, 2..4, length as u16);
+        put(&mut packet, 24..26, (length - 20) as u16);
+        let sum = pseudo(&packet, 20);
+        put(&mut packet, 26..28, sum);
+        let mut header = vec![NEEDS_CHECKSUM, UDP_DATAGRAMS, 0, 0];
+        for word in [each, 20, 6] {
+            header.extend(word.to_ne_bytes());
+        }
+        [header, packet].concat()
     }
 
     /// Returns a superpacket of `data` bytes, for packets of `each` bytes, with FIN and PSH.
-    fn superpacket(version: u8, data: usize, each: u16) -> Vec<u8> {
+    pub(crate) fn superpacket(version: u8, data: usize, each: u16) -> Vec<u8> {
         let ip_bytes = if version == 4 { 20 } else { 40 };
         let mut packet = vec![0; ip_bytes + 32];
         packet[0] = if version == 4 { 0x45 } else { 0x60 };
@@ -161,7 +210,7 @@ mod tests {
         [header, packet].concat()
     }
 
-    fn parts(read: &[u8]) -> Vec<Vec<u8>> {
+    pub(crate) fn parts(read: &[u8]) -> Vec<Vec<u8>> {
         let whole = Superpacket::parse(read).unwrap();
         (0..whole.count())
             .map(|index| {
@@ -200,6 +249,23 @@ mod tests {
                     assert_eq!(folded(sum), 0xffff, "checksum of the header");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn the_datagrams_of_a_superpacket_have_lengths_and_checksums_of_their_own() {
+        let read = datagrams(2500, 1000);
+        let parts = parts(&read);
+        assert_eq!(
+            parts.iter().map(|part| part.len() - HEADER_BYTES - 28).collect::<Vec<_>>(),
+            [1000, 1000, 500]
+        );
+        for (index, part) in parts.iter().enumerate() {
+            let packet = &part[HEADER_BYTES..];
+            assert!(crate::inspect::is_whole(packet));
+            assert_eq!(usize::from(get(packet, 24)), packet.len() - 20);
+            assert_eq!((get(packet, 4), get(packet, 26)), (index as u16, pseudo(packet, 20)));
+            assert_eq!(packet[28..], read[HEADER_BYTES + 28..][index * 1000..][..packet.len() - 28]);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::Error;
 use nix::errno::Errno;
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockType, socket};
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{self, IoSlice, Read, Write};
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::os::unix::fs::OpenOptionsExt;
@@ -32,6 +32,8 @@ const QUEUE_PACKETS: u32 = 20_000;
 /// What a device does for the kernel: checksums, and to take apart packets of TCP over IPv4 and IPv6 (Linux v6.12,
 /// `include/uapi/linux/if_tun.h`, `TUN_F_CSUM`, `TUN_F_TSO4`, `TUN_F_TSO6`).
 const OFFLOADS: libc::c_int = 0x1 | 0x2 | 0x4;
+/// Likewise datagrams of UDP, since Linux 6.2 (`TUN_F_USO4`, `TUN_F_USO6`).
+const DATAGRAM_OFFLOADS: libc::c_int = 0x20 | 0x40;
 
 /// Length of the prefix that the IPv6 addresses of both ends share.
 const IPV6_PREFIX_BITS: u32 = 126;
@@ -117,7 +119,8 @@ impl Tun {
         })?;
         if config.offloads {
             // SAFETY: takes a number.
-            unsafe { ioctl::tun_set_offload(device.as_raw_fd(), OFFLOADS) }.map_err(|error| {
+            let set = |offloads| unsafe { ioctl::tun_set_offload(device.as_raw_fd(), offloads) };
+            set(OFFLOADS | DATAGRAM_OFFLOADS).or_else(|_| set(OFFLOADS)).map_err(|error| {
                 Error::system(format!("offloads of the TUN device {}", config.name), io::Error::from(error))
             })?;
         }
@@ -155,6 +158,12 @@ impl Tun {
     #[inline]
     pub(crate) fn send(&self, packet: &[u8]) -> io::Result<()> {
         (&self.device).write(packet).map(|_| ())
+    }
+
+    /// Hands over a packet that lies in several places.
+    #[inline]
+    pub(crate) fn send_parts(&self, parts: &[IoSlice<'_>]) -> io::Result<()> {
+        (&self.device).write_vectored(parts).map(|_| ())
     }
 
     /// Packets that the device lost between the stack and us, and us and the stack. For a thread in its namespace.

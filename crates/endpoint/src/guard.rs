@@ -227,6 +227,11 @@ impl Wire {
         Self { guard: None, sent_bytes: None, sent_at: Time::ZERO }
     }
 
+    /// True if datagrams go without a guard.
+    pub(crate) const fn is_plain(&self) -> bool {
+        self.guard.is_none()
+    }
+
     /// Creates a layer with a guard. Sent bytes are added to `sent_bytes`.
     pub const fn guarded_by(guard: Guard, sent_bytes: Arc<AtomicU64>) -> Self {
         Self { guard: Some(guard), sent_bytes: Some(sent_bytes), sent_at: Time::ZERO }

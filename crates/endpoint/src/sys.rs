@@ -104,37 +104,95 @@ fn read_control(header: &libc::msghdr, received: &mut Received) {
     }
 }
 
-/// Sends up to [`BATCH`] consecutive datagrams of `bytes`. The first one begins at `begin`, number `i` ends at
-/// `ends[i]`. `to` is for sockets without a peer. Returns the number of sent datagrams; zero if the socket is full.
+/// Datagrams that are sent one after the other.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Unsent<'a> {
+    /// All of them, without gaps.
+    pub(crate) bytes: &'a [u8],
+    /// Begin of the first one in `bytes`.
+    pub(crate) begin: usize,
+    /// End of each one in `bytes`.
+    pub(crate) ends: &'a [usize],
+    /// Several of one length go through the kernel's stack at once, up to the device (`UDP_SEGMENT`, udp(7)).
+    pub(crate) joins: bool,
+}
+
+/// Maximum number and length of datagrams that go through the stack at once (Linux v6.12, `UDP_MAX_SEGMENTS`).
+const MOST_JOINED: usize = 64;
+const MOST_JOINED_BYTES: usize = 65_000;
+
+impl Unsent<'_> {
+    /// Returns the number of datagrams that can be sent at once, if the first one begins at `begin` and ends at `ends[0]`: all
+    /// but the last have one length.
+    fn joined(&self, begin: usize, ends: &[usize]) -> usize {
+        let length = ends[0] - begin;
+        let (mut last, mut count) = (begin, 0);
+        for end in ends.iter().take(if self.joins { MOST_JOINED } else { 1 }) {
+            if end - last > length || end - begin > MOST_JOINED_BYTES && count > 0 {
+                break;
+            }
+            count += 1;
+            if end - last < length {
+                break;
+            }
+            last = *end;
+        }
+        count
+    }
+}
+
+/// Room for a control message with one number of 16 bits, aligned as the kernel wants it.
+type SegmentControl = [u64; 3];
+
+/// Sends datagrams, up to [`BATCH`] of them; `to` is for sockets without a peer. Returns the number that the socket took,
+/// zero if it is full.
 pub(crate) fn send_batch(
     socket: &UdpSocket,
-    bytes: &[u8],
-    begin: usize,
-    ends: &[usize],
+    unsent: Unsent<'_>,
     to: Option<SocketAddrV4>,
 ) -> io::Result<usize> {
     let mut name = to.map(c_address);
     // SAFETY: all-zero bytes are valid values of these plain C structures.
     let (mut headers, mut slices): ([libc::mmsghdr; BATCH], [libc::iovec; BATCH]) = unsafe { zeroed() };
-    let (mut begin, mut datagrams) = (begin, 0);
-    for (index, end) in ends.iter().take(BATCH).enumerate() {
-        let datagram = &bytes[begin..*end];
-        slices[index] =
-            libc::iovec { iov_base: datagram.as_ptr().cast_mut().cast(), iov_len: datagram.len() };
-        headers[index].msg_hdr.msg_iov = &raw mut slices[index];
-        headers[index].msg_hdr.msg_iovlen = 1;
+    let mut controls: [SegmentControl; BATCH] = [[0; 3]; BATCH];
+    let mut counts = [0; BATCH];
+    let (mut begin, mut ends) = (unsent.begin, &unsent.ends[..unsent.ends.len().min(BATCH)]);
+    let mut messages = 0;
+    while !ends.is_empty() {
+        let count = unsent.joined(begin, ends);
+        let datagrams = &unsent.bytes[begin..ends[count - 1]];
+        slices[messages] =
+            libc::iovec { iov_base: datagrams.as_ptr().cast_mut().cast(), iov_len: datagrams.len() };
+        let header = &mut headers[messages].msg_hdr;
+        header.msg_iov = &raw mut slices[messages];
+        header.msg_iovlen = 1;
         if let Some(name) = &mut name {
-            headers[index].msg_hdr.msg_name = (&raw mut *name).cast();
-            headers[index].msg_hdr.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
+            header.msg_name = (&raw mut *name).cast();
+            header.msg_namelen = size_of::<libc::sockaddr_in>() as libc::socklen_t;
         }
-        begin = *end;
-        datagrams += 1;
+        if count > 1 {
+            header.msg_control = controls[messages].as_mut_ptr().cast();
+            header.msg_controllen = size_of::<SegmentControl>();
+            // SAFETY: the control buffer has room for this one message, whose data is two bytes.
+            unsafe {
+                let message = libc::CMSG_FIRSTHDR(&raw const *header);
+                (*message).cmsg_level = libc::IPPROTO_UDP;
+                (*message).cmsg_type = libc::UDP_SEGMENT;
+                (*message).cmsg_len = libc::CMSG_LEN(2) as usize;
+                libc::CMSG_DATA(message).cast::<u16>().write_unaligned((ends[0] - begin) as u16);
+            }
+        }
+        counts[messages] = count;
+        begin = ends[count - 1];
+        ends = &ends[count..];
+        messages += 1;
     }
-    // SAFETY: the first `datagrams` headers point to parts of `bytes`, which the call only reads.
-    let count =
-        unsafe { libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), datagrams, libc::MSG_DONTWAIT) };
-    if count >= 0 {
-        return Ok(count as usize);
+    // SAFETY: the first `messages` headers point to parts of `bytes`, which the call only reads, and to control messages.
+    let sent = unsafe {
+        libc::sendmmsg(socket.as_raw_fd(), headers.as_mut_ptr(), messages as libc::c_uint, libc::MSG_DONTWAIT)
+    };
+    if sent >= 0 {
+        return Ok(counts[..sent as usize].iter().sum());
     }
     let error = io::Error::last_os_error();
     // A full device queue is a reason to wait, like a full socket.

@@ -35,7 +35,8 @@ pub(crate) fn run_receiver(
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
     let mut connected = wire.peer().is_some() || socket.peer_addr().is_ok();
-    let (mut inbox, mut outbox) = (Inbox::new(wire.slot_bytes(DATA_HEAD_BYTES)), Outbox::default());
+    let (mut inbox, mut outbox) =
+        (Inbox::new(wire.slot_bytes(DATA_HEAD_BYTES)), Outbox::joining(wire.is_plain()));
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);

@@ -48,7 +48,7 @@ pub(crate) fn run_sender(
     sender.set_timer_slack(TIMER_SLACK);
     let mut waiter = Waiter::new(clock)?;
     waiter.watch(socket, 0, EpollFlags::EPOLLIN)?;
-    let (mut inbox, mut outbox) = (Inbox::new(ACK_SLOT_BYTES), Outbox::default());
+    let (mut inbox, mut outbox) = (Inbox::new(ACK_SLOT_BYTES), Outbox::joining(wire.is_plain()));
     let mut frame = AckFrame::default();
     let (mut readable, mut blocked) = (false, false);
     let (mut pace, mut handled) = (Pace::new(clock.now()), 0);
