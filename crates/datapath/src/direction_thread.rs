@@ -161,7 +161,7 @@ pub(crate) struct DirectionThread {
     gauges: Arc<Gauges>,
     /// Arrivals and departures.
     handled: u64,
-    /// Whether the thread takes packets a few at a time.
+    /// True if the thread takes packets a few at a time.
     is_busy: bool,
     /// Packets that have left the path, with their times, and are yet to be written.
     leaving: Vec<(Time, Packet)>,

@@ -119,7 +119,7 @@ mod tests {
     use super::*;
     use crate::superpacket::tests::{parts, superpacket};
 
-    /// Returns how many of the packets go into one write, and what is written.
+    /// Returns the number of packets of the first write, and its bytes.
     fn written(packets: &[Vec<u8>]) -> (usize, Vec<u8>) {
         let mut write = JointWrite::begin(&packets[0]).unwrap();
         let count = 1 + packets[1..].iter().take_while(|packet| write.add(packet)).count();

@@ -103,7 +103,7 @@ impl<'a> Superpacket<'a> {
     }
 }
 
-/// Returns the length of the header of TCP or UDP; `None` if it is not all there.
+/// Returns the length of the header of TCP or UDP; `None` if a part of the header is missing.
 pub(crate) fn transport_bytes(is_tcp: bool, transport: &[u8]) -> Option<usize> {
     let length = if is_tcp { usize::from(transport.get(12)? >> 4) * 4 } else { UDP_HEADER_BYTES };
     (length >= if is_tcp { 20 } else { UDP_HEADER_BYTES } && length <= transport.len()).then_some(length)

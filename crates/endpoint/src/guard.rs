@@ -227,7 +227,7 @@ impl Wire {
         Self { guard: None, sent_bytes: None, sent_at: Time::ZERO }
     }
 
-    /// True if datagrams go without a guard.
+    /// Returns true if datagrams carry no tag.
     pub(crate) const fn is_plain(&self) -> bool {
         self.guard.is_none()
     }

@@ -149,7 +149,7 @@ pub struct Outbox {
     ends: Vec<usize>,
     /// Number of sent datagrams.
     sent: usize,
-    /// Several go through the kernel's stack at once.
+    /// True if several datagrams go through the kernel's stack at once.
     joins: bool,
 }
 
@@ -215,7 +215,7 @@ mod tests {
 
     #[test]
     fn more_than_a_batch_arrives_in_order_and_long_datagrams_are_cut() {
-        // Of those that go through the stack at once, the last one may be shorter; a longer one begins anew.
+        // The last datagram of a group may be shorter; a longer datagram begins a new group.
         let length = |number: u8| if number % 10 == 9 { 15 + usize::from(number % 4) * 3 } else { 20 };
         for joins in [false, true] {
             let ((near, far), mut outbox) = (pair(EcnMode::Off), Outbox::joining(joins));
