@@ -1,4 +1,4 @@
-"""The catalog's contents, and the strictness of what reads it."""
+"""Tests of the catalog's contents, and of the strictness of its readers."""
 
 import functools
 import json
@@ -28,7 +28,7 @@ NAMES = st.text(string.ascii_lowercase + string.digits, min_size=1, max_size=8)
 
 
 def refusal(call: Callable[[], object]) -> str | None:
-    """The line with which the input is refused, if it is."""
+    """Return the line with which the input is refused, or None."""
     try:
         call()
     except UserError as error:
@@ -95,7 +95,7 @@ def test_policers_have_a_queue_of_one_packet_in_both_directions(number: int) -> 
 
 def test_tcp_packets_shrink_to_fit_pantheons_tunnel_and_copas_do_not() -> None:
     path = catalog.paths().find("pantheon-1")
-    # 1500 - 36 of tunnel - 52 of TCP/IP headers
+    # The payload is 1500 bytes minus 36 of tunnel and 52 of TCP/IP headers.
     assert fitted_transport(catalog.schemes().find("cubic"), path)["payload_bytes"] == 1412
     assert fitted_transport(catalog.schemes().find("copa-gcc2018"), path)["payload_bytes"] == 1408
     without_tunnel = catalog.paths().find("default")
@@ -105,7 +105,8 @@ def test_tcp_packets_shrink_to_fit_pantheons_tunnel_and_copas_do_not() -> None:
 @pytest.mark.parametrize(
     ("name", "data", "ack"),
     [
-        # Logs in gtqifan/pantheon@48b2df3 less the 36 bytes of the tunnel; the fragments of one datagram count as one.
+        # Sizes of logs in gtqifan/pantheon@48b2df3 minus the 36 bytes of the tunnel; the fragments of one datagram
+        # count as one.
         ("libutp-ledbat", 1430, 48),
         ("gquic-cubic", 1378, 67),
         ("copa-gcc2017", 1528, 60),
@@ -113,12 +114,12 @@ def test_tcp_packets_shrink_to_fit_pantheons_tunnel_and_copas_do_not() -> None:
         ("vivace", 1400, 48),
         ("verus", 1442, 64),
         ("fillp", 1340, 80),
-        # six full packets and a short one
+        # Six full packets and a short one.
         ("fillp2", 1183, 80),
         ("fillp-sheep", 1195, 92),
         ("scream-pantheon", None, 46),
         # An ACK is datagrump's header alone, 48 bytes (greghill/koho_cc@f0f2e69, datagrump/), after 28 of IP and UDP;
-        # the logs' 84 are it and the tunnel's 36.
+        # the logs' 84 also have the tunnel's 36.
         ("koho", 1464, 76),
         ("calibrated-koho", 1464, 76),
         ("new-koho", 1464, 76),
@@ -218,8 +219,8 @@ def test_any_text_is_a_mix_or_refused(text: str) -> None:
     assert message is not None or all(name and count >= 1 for name, count in parse_mix(text))
 
 
-# Not `st.recursive`, which reads the source of its lambda again as the test runs, and warns of another line where this
-# file was edited since pytest began.
+# `st.recursive` reads the source of its lambda again as the test runs. If this file was edited since pytest began, it
+# finds another line and warns.
 JSON: st.SearchStrategy[object] = st.deferred(
     lambda: (
         st.none()

@@ -1,4 +1,4 @@
-"""The cellular presets have the statistics of the links they are named after."""
+"""Tests of the cellular presets' statistics against those of the links that they are named after."""
 
 import json
 from pathlib import Path
@@ -41,8 +41,8 @@ LINKS = [
 
 @pytest.mark.parametrize("link", LINKS)
 def test_presets_have_the_mean_rate_and_the_age_of_their_links(link: cellular_fit.Link) -> None:
-    # Deviations of half the mean that fade within 3 to 6 s leave a standard error of 2 % of the mean in 10000 s (slow
-    # links get six times that). The age lies on the tail of the outages, where 10 % more of them are 100 ms.
+    # Deviations of half the mean that fade within 3 to 6 s leave a standard error of 2 % of the mean in 10000 s; slow
+    # links run six times as long. The age lies on the tail of the outages, where 10 % more outages are 100 ms.
     figures = cellular_fit.measure(cellular_fit.shipped_element(link), link, 10_000.0, first_seed=500)
     assert figures.mean_kbps == pytest.approx(link.mean_kbps, rel=0.05)
     assert figures.age_p95_ms == pytest.approx(link.age_p95_ms, rel=0.3)
@@ -50,7 +50,7 @@ def test_presets_have_the_mean_rate_and_the_age_of_their_links(link: cellular_fi
 
 
 def test_the_age_of_known_gaps() -> None:
-    # 90 ms of gaps of 1 ms and one of 10 ms: for 5 of 100 ms the age is above 5 ms.
+    # 90 ms of gaps of 1 ms and one gap of 10 ms: for 5 of 100 ms the age is above 5 ms.
     assert cellular_fit.age(np.array([1.0] * 90 + [10.0]), 0.95) == pytest.approx(5.0)
     assert cellular_fit.age(np.array([4.0] * 10), 0.5) == pytest.approx(2.0)
 

@@ -1,4 +1,4 @@
-"""Copa's base RTT on a satellite path: the paper's ten seconds forget it, the authors' twenty round trips do not.
+"""Tests of Copa's base RTT on a satellite path: the paper's ten seconds forget it, the authors' twenty RTTs do not.
 
 Each claim is of several draws of the path's losses: when the first of them come decides how slow start ends.
 """
@@ -16,7 +16,7 @@ SEEDS = range(11, 16)
 
 
 def simulate_delay(seed: int, scheme: str, **parameters: Any) -> tuple[float, float]:  # noqa: ANN401
-    """What the sender takes for the base RTT at the end, and the mean queueing delay of the last 40 s, ms."""
+    """Return the sender's base RTT at the end, and the mean queueing delay of the last 40 s, ms."""
     settings = {f"{scheme}.{name}": value for name, value in parameters.items()} | {"host_jitter_us": 0.0}
     run = dumbbell.simulate(
         dumbbell.specification(scheme, "winds-satellite", duration=100, seed=seed, settings=settings)
@@ -29,7 +29,7 @@ def simulate_delay(seed: int, scheme: str, **parameters: Any) -> tuple[float, fl
 
 
 def of_all(scheme: str, **parameters: Any) -> tuple[list[float], list[float]]:  # noqa: ANN401
-    """Base RTT and queueing delay, ms, with each of the seeds."""
+    """Return base RTT and queueing delay, ms, with each of the seeds."""
     bases, queues = zip(*(simulate_delay(seed, scheme, **parameters) for seed in SEEDS), strict=True)
     return list(bases), list(queues)
 
@@ -43,7 +43,7 @@ def test_the_papers_ten_seconds_end_before_slow_starts_queue_is_drained() -> Non
 
 @pytest.mark.parametrize("seconds", [16, pytest.param(3600, marks=pytest.mark.slow)])
 def test_copa_that_keeps_the_base_rtt_has_no_queue(seconds: int) -> None:
-    # the authors' script tells it: venkatarun95/CopaEvaluation@0e0f087, long-run.sh
+    # The authors' script sets this window: venkatarun95/CopaEvaluation@0e0f087, long-run.sh.
     bases, queues = of_all("copa", min_rtt_window_s=seconds)
     assert bases == pytest.approx([BASE_MS] * len(SEEDS), abs=1)
     assert median(queues) < 5

@@ -1,4 +1,4 @@
-"""Indigo and Muses: published figures of the released network, its collapse under jitter, and what was trained here."""
+"""Tests of Indigo and Muses: published figures of the released network, its collapse under jitter, own trainings."""
 
 import json
 import math
@@ -25,7 +25,7 @@ class Lab:
     def flow(
         self, scheme: str, rate_mbps: float, delay_ms: float, queue: str = '"infinite"', jitter_ms: float = 0.0
     ) -> dict[str, float]:
-        """A flow of 30 s alone on a link with a delay each way."""
+        """Simulate a flow of 30 s alone on a link with a delay in each direction; return its figures."""
         self.count += 1
         elements = [LINK.format(rate_mbps, f"{{ kind = {queue} }}"), DELAY.format(delay_ms)]
         elements += [JITTER.format(jitter_ms)] if jitter_ms else []
@@ -44,7 +44,7 @@ def lab(dumbbell: Dumbbell, folder: Path) -> Lab:
 
 @pytest.mark.parametrize("scheme", ["indigo", "indigo-retrained", "indigo-no-calib-retrained"])
 def test_12_mbps_with_60_packets_is_near_what_was_published(lab: Lab, scheme: str) -> None:
-    # Beside facebookresearch/mvfst-rl, issue 15: 11.36 Mbit/s, 40.1 ms, 0.13 %, in mahimahi.
+    # The reference is facebookresearch/mvfst-rl, issue 15: 11.36 Mbit/s, 40.1 ms, 0.13 %, in mahimahi.
     flow = lab.flow(scheme, 12.0, 30.0, '"droptail", packets = 60')
     assert flow["throughput_mbps"] == pytest.approx(11.36, rel=0.06)
     assert flow["delay_p95_ms"] == pytest.approx(40.1, rel=0.12)
@@ -106,7 +106,7 @@ def test_what_was_shipped_says_how_it_was_trained() -> None:
 
 
 def test_a_handshake_that_is_lost_is_repeated(dumbbell: Dumbbell) -> None:
-    # A third of the openers is lost, or their answers are.
+    # A third of the handshake packets or of their answers is lost.
     words = ("--rate", "5mbit", "--rtt", "40ms", "--loss", "30%", "--runs", "12", "--duration", "6")
     dumbbell("run", "--schemes", "indigo", *words, "--out", "out")
     runs = json.loads(dumbbell("show", "out", "--json").stdout)["runs"]

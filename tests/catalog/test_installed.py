@@ -1,4 +1,4 @@
-"""Schemes, paths and experiments of other packages and files: they are listed, run, and join the benchmark."""
+"""Tests of schemes, paths and experiments of other packages and files: listed, run, and added to the benchmark."""
 
 import json
 import os
@@ -42,7 +42,7 @@ lab = lab_catalog.experiments
 
 @pytest.fixture
 def distribution(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An installed distribution with one scheme, one path and one experiment; its package is returned."""
+    """Install a distribution with one scheme, one path and one experiment; return its package."""
     package = folder / "site" / "lab_catalog"
     for kind, name, text in (
         ("schemes", "lab-reno", 'title = "Our Reno"\ncontroller = "reno"\nparameters = { beta = 0.6 }\n'),
@@ -179,7 +179,7 @@ def test_an_installed_package_adds_importers(dumbbell: Dumbbell, distribution: P
     assert errors == "dumbbell: --strict: is for results, not for plans of our lab\n"
     again = dumbbell("import", "plan", "site/plan.txt", "--out", "made.txt", expect=2).stderr
     assert again == "dumbbell: made.txt: exists: choose another file\n"
-    # what another package's importers do wrong is no fault of ours
+    # Faults of another package's importers are not dumbbell's.
     points.write_text("[dumbbell.importers]\nlab = lab_catalog.broken\n")
     (distribution / "broken.py").write_text('"""Nothing."""\n\nimport absent\n')
     join = dumbbell("import", "ss", "x", "--out", "out", "--strict", expect=2).stderr

@@ -1,4 +1,4 @@
-"""Published networks: converted anew they are the shipped ones, and their schemes do what their pages say."""
+"""Tests of published networks: converted anew they equal the built-in ones, and their schemes match their pages."""
 
 import hashlib
 import importlib.util
@@ -23,7 +23,7 @@ ORCA = "orca/model.ckpt-1283529.data-00000-of-00001"
 
 
 def published_file(file: str) -> Path:
-    """A file of the folder that `LEARNED_WEIGHTS` names; the test is skipped without."""
+    """Return a file of the folder that `LEARNED_WEIGHTS` names; without it, skip the test."""
     folder = os.environ.get("LEARNED_WEIGHTS")
     if not folder:
         pytest.skip("LEARNED_WEIGHTS is not set: no published networks")
@@ -70,7 +70,7 @@ def test_the_estimators_are_those_of_their_onnx_files(name: str, file: str) -> N
 
 
 def bundle(index: bytes) -> dict[str, tuple[int, int]]:
-    """First byte and length of each tensor in the index of a TensorFlow checkpoint, a table of LevelDB's form."""
+    """Return first byte and length of each tensor in the index of a TensorFlow checkpoint, a LevelDB table."""
     varint, parts = script().varint, script().parts
 
     def block(first: int, length: int) -> Iterator[tuple[bytes, bytes]]:
@@ -196,7 +196,7 @@ ack = [{ kind = "delay", delay_ms = 10.0 }]
 
 
 def flow(dumbbell: Dumbbell, *words: str) -> dict[str, Any]:
-    """The only flow of a run."""
+    """Return the only flow of a run."""
     result = dumbbell("run", *words, "--runs", "1", "--log", "none", "--out", "out", "--json")
     (run,) = json.loads(result.stdout)["runs"]
     return dict(run["flows"][0])
@@ -206,7 +206,7 @@ def test_orca_fills_its_first_shipped_scenario_without_a_queue(dumbbell: Dumbbel
     path = ("--rate", "48mbit", "--rtt", "20ms", "--queue", "160packets", "--duration", "30")
     figures = flow(dumbbell, "--schemes", "orca", *path)
     assert figures["throughput_mbps"] > 46
-    # 10 ms each way and what slow start leaves of a queue of 40 ms
+    # The delay is 10 ms in each direction, and slow start's rest of a queue of 40 ms.
     assert figures["delay_p95_ms"] < 17
 
 

@@ -1,4 +1,4 @@
-"""A path in one line: what the words mean, that its TOML is stored, and that slips are refused in one line."""
+"""Tests of a path in one line: the meaning of its words, its stored TOML, and the refusal of slips in one line."""
 
 import json
 import re
@@ -303,7 +303,7 @@ def test_a_benchmark_on_a_path_of_ones_own(dumbbell: Dumbbell, folder: Path) -> 
 
 
 def dumbbell_runs(directory: Path) -> list[dict[str, Any]]:
-    """The runs in a results directory, all of them good."""
+    """Return the runs in a results directory, which are all good."""
     results = dumbbell.open(directory)
     assert results.good
     runs: list[dict[str, Any]] = results.as_json()["runs"]
@@ -322,7 +322,7 @@ def test_a_benchmark_without_any_experiment_on_a_path_says_why(dumbbell: Dumbbel
 def test_both_directions_can_have_a_rate() -> None:
     path = dumbbell.make_path(rate="20mbit", rate_down="5mbit", rtt="40ms")
     assert [element["rate_mbps"] for element in (*path.data, *path.ack) if element["kind"] == "link"] == [20.0, 5.0]
-    # each queue is 1 BDP of its own rate
+    # Each queue is 1 BDP of its own rate.
     assert [element["queue"]["packets"] for element in (path.data[0], path.ack[-1])] == [67, 17]
     assert path.name == "20mbit-down5mbit-40ms-1bdp"
     assert path.title.startswith("20 Mbit/s up, 5 Mbit/s down, RTT 40 ms")

@@ -1,4 +1,4 @@
-"""The recipes of docs/reference/paths.md do what they say."""
+"""Tests of the recipes of docs/reference/paths.md."""
 
 import json
 import tomllib
@@ -22,7 +22,7 @@ RECIPES = {
 
 
 def simulate(name: str, folder: Path | None = None, scheme: str = "reno", **application: Any) -> dict[str, Any]:  # noqa: ANN401
-    """The statistics of one flow over the recipe, for 10 s."""
+    """Return the statistics of one flow over the recipe, for 10 s."""
     path = parse_path(TomlTable(RECIPES[name], "paths.md"))
     flow = {"scheme": scheme, "controller": scheme, "application": application or {"kind": "greedy"}}
     if scheme == "prague":
@@ -33,7 +33,7 @@ def simulate(name: str, folder: Path | None = None, scheme: str = "reno", **appl
 
 
 def steady(name: str) -> dict[str, Any]:
-    """The flow's statistics where it sends 200 packets per second, whatever happens to them."""
+    """Return the statistics of a flow that sends 200 packets per second, whatever happens to them."""
     flow: dict[str, Any] = simulate(name, None, "sourdough", kind="constant", rate_mbps=2.4)["flows"][0]
     return flow
 
@@ -102,7 +102,8 @@ def test_a_smaller_mtu_makes_fragments() -> None:
 
 
 def test_turns_divide_the_air() -> None:
-    # 16 packets and 16 ACKs at most, of which there are 8: two turns of 150 us, (16 * 1500 + 8 * 52) bytes at 60 Mbit/s
+    # A turn carries 16 packets and at most 16 ACKs, of which there are 8: two turns of 150 us, (16 * 1500 + 8 * 52)
+    # bytes at 60 Mbit/s.
     bound_mbps = 16 * 1448 * 8 / (300 + (16 * 1500 + 8 * 52) * 8 / 60)
     assert bound_mbps * 0.85 < simulate("wifi")["flows"][0]["goodput_mbps"] < bound_mbps * 1.01
 
@@ -125,5 +126,5 @@ def test_the_parking_lot_runs_as_written(tmp_path: Path) -> None:
     run = experiment.all_runs()[0]
     flows = json.loads(_core.simulate(json.dumps(experiment.specification(run))))["flows"]
     for cross in flows[1:]:
-        # each hop is full, which carries 10 Mbit/s of packets
+        # Each hop is full, and carries 10 Mbit/s of packets.
         assert 8.5 < flows[0]["goodput_mbps"] + cross["goodput_mbps"] < 10.0 * 1448 / 1500 + 0.05

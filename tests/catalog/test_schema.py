@@ -1,4 +1,4 @@
-"""The schemas of TOML files say what their readers say."""
+"""Tests of the schemas of TOML files against their readers."""
 
 import copy
 import json
@@ -73,7 +73,7 @@ TABLES: dict[str, dict[str, Any]] = {
     "duplicate": {"probability": 0.1},
     "netem": {"delay_ms": 1.0, "rate_mbps": 1.0, "burst_bytes": 9000},
 }
-"""A valid element of each kind, in which each number may go to its limits."""
+"""A valid element of each kind, in which each number may reach its limits."""
 QUEUES: dict[str, dict[str, Any]] = {
     "infinite": {},
     "droptail": {"packets": 10},
@@ -100,7 +100,7 @@ OTHERS: dict[tuple[str, str], dict[str, Any]] = {
     ("step", "threshold_ms"): {"threshold_packets": None},
     ("red", "max_threshold_packets"): {},
 }
-"""Beside which other keys a number may go to its limits."""
+"""Other keys that a number needs to reach its limits."""
 BEYOND = {
     ("cellular", "mean_mbps"): "the highest rate is above it",
     ("cellular", "max_mbps"): "it is above the mean",
@@ -116,7 +116,7 @@ BEYOND = {
     ("red", "max_threshold_bytes"): "it is above the other threshold",
     ("trace", "opportunity_bytes"): "the rate depends on it",
 }
-"""Numbers that cannot go to both limits, and why; what is beyond these is refused all the same."""
+"""Numbers that cannot reach both limits, with the reason; values beyond the limits are refused all the same."""
 
 
 def numbers_of(name: str, places: str) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -161,7 +161,7 @@ NUMBERS = [
     ("make", "kind", "key", "number_schema"), NUMBERS, ids=[f"{kind}-{key}" for _, kind, key, _ in NUMBERS]
 )
 def test_limits_are_those_of_the_core(make: MakePath, kind: str, key: str, number_schema: dict[str, Any]) -> None:
-    """What a limit names is accepted, what is beyond it is refused, and a number without a limit takes all."""
+    """A value on a limit is accepted, one beyond it is refused, and a number without a limit accepts all."""
     is_whole = number_schema["type"] == "integer"
     for limit, sign in (("minimum", -1), ("maximum", 1), ("exclusiveMinimum", 0), ("exclusiveMaximum", 0)):
         if limit in number_schema:
@@ -212,7 +212,7 @@ def test_limits_of_transports_are_those_of_the_core(key: str) -> None:
 
 
 def places(value: object, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """Where numbers, texts and switches stand."""
+    """Yield the places of numbers, texts and switches."""
     if isinstance(value, dict):
         for key, item in value.items():
             yield from places(item, (*place, key))
@@ -241,7 +241,7 @@ VALUES = st.one_of(
 @settings(max_examples=300)
 @given(st.sampled_from(FILES), st.data())
 def test_no_file_that_can_be_read_is_invalid(kind_and_file: tuple[str, Path], data: st.DataObject) -> None:
-    """The schema refuses nothing that the reader takes: one value of a shipped file is another one."""
+    """The schema accepts all that the reader accepts: one value of a built-in file is replaced."""
     import tomli_w
 
     kind, file = kind_and_file

@@ -1,4 +1,4 @@
-"""docs/schemes/defaults.md against the code, and Copa by its paper against Reno."""
+"""Tests of docs/schemes/defaults.md against the code, and of Copa by its paper against Reno."""
 
 import json
 import re
@@ -15,7 +15,7 @@ Row = dict[str, str]
 
 
 def table(heading: str) -> list[Row]:
-    """The rows of the first table below a heading, cells by the names of their columns."""
+    """Return the rows of the first table below a heading; their cells have the names of their columns."""
     lines = PAGE.read_text(encoding="utf-8").split(f"\n## {heading}\n")[1].split("\n## ")[0].splitlines()
     rows = [[cell.strip().strip("`") for cell in line.strip("|").split("|")] for line in lines if line.startswith("|")]
     head, _, *body = rows
@@ -24,14 +24,14 @@ def table(heading: str) -> list[Row]:
 
 
 def text_of(value: object) -> str:
-    """A default as the page writes it."""
+    """Return a default in the form of the page."""
     if isinstance(value, bool):
         return str(value).lower()
     return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def agrees(own_value: str, source_value: str) -> bool:
-    """Whether a value is the source's, which may be a sum of fractions or a bound."""
+    """Return True if a value is the source's, which may be a sum of fractions or a bound."""
     source_value = source_value.strip("`")
     if own_value == source_value:
         return True

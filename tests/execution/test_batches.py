@@ -1,4 +1,4 @@
-"""Runs of which only the numbers are kept: the same numbers, whole batches or none, and the files of any run again."""
+"""Tests of runs of which only numbers are kept: equal numbers, whole batches or none, and files of any run again."""
 
 import hashlib
 import json
@@ -31,7 +31,7 @@ ENDLESS = ("--path", "zero.toml", "--duration", "0.5", "--set", "most_events_per
 """Runs whose time stands still, which are stopped."""
 NUMBERS = ("--keep", "numbers")
 WHEN = {"sim_wall_s", "started_at", "ended_at", "files", "samples"}
-"""What runs with files have more, or what says how fast they were made."""
+"""Keys that only runs with files have, and keys that say how fast a run was made."""
 
 ARRIVING = """
 name = "arriving"
@@ -49,7 +49,7 @@ application = { kind = "fixed", bytes = { kind = "pareto", shape = 1.5, mean = 2
 
 
 def numbers(dumbbell: Dumbbell, directory: str) -> list[dict[str, Any]]:
-    """Return the runs of `show --json` without what says how they were made."""
+    """Return the runs of `show --json` without the keys that say how they were made."""
     runs = json.loads(dumbbell("show", directory, "--json", expect=None).stdout)["runs"]
     return [{key: value for key, value in run.items() if key not in WHEN} for run in runs]
 
@@ -115,7 +115,7 @@ def test_results_go_on_with_more_runs(dumbbell: Dumbbell, folder: Path, monkeypa
     dumbbell(*command, "numbers", "--runs", "2", *NUMBERS)
     assert sorted(entry.name for entry in (folder / "numbers/numbers").iterdir()) == ["1", "2"]
     first = files(folder / "numbers/numbers/1")
-    # what a killed process leaves
+    # A killed process leaves such a file.
     left = folder / "numbers/runs/.unfinished/numbers"
     left.mkdir(parents=True)
     (left / "runs.parquet.tmp").write_bytes(b"PAR1")
@@ -236,7 +236,7 @@ def test_the_explorer_has_the_same_columns(dumbbell: Dumbbell, folder: Path) -> 
 
 @pytest.fixture(name="two")
 def _two(dumbbell: Dumbbell, folder: Path) -> Path:
-    """Results of two batches, of two runs each."""
+    """Make results of two batches, of two runs each."""
     command = ("run", "--schemes", "reno,copa", *QUICK, "two", *NUMBERS)
     dumbbell(*command, "--runs", "1")
     dumbbell(*command, "--runs", "2", "--resume")

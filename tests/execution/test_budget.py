@@ -1,4 +1,4 @@
-"""What runs may use up: none begins that could use too much, what is finished stays, and the reason is said."""
+"""Tests of resource limits: no run begins that could exceed them, finished runs stay, and the reason is reported."""
 
 import re
 from collections.abc import Iterator
@@ -93,7 +93,7 @@ def test_what_cannot_be_protected_is_refused(
 
 @pytest.fixture
 def link(tmp_path: Path) -> Iterator[None]:
-    """A backend whose packets pass a link that others use."""
+    """Register a backend whose packets pass a link that others use."""
     can = Capabilities(real_packets=True, max_jobs=1, shared_link=True)
     with register(Backend("link:WHERE", can, Wording("play", "Played")), tmp_path / "more"):
         yield

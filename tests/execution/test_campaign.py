@@ -1,4 +1,4 @@
-"""Campaigns: rounds at their times, one after the other, through deaths and delays; and what `show` says of them."""
+"""Tests of campaigns: rounds at their times, one after another, through deaths and delays, and the output of `show`."""
 
 import json
 import os
@@ -45,7 +45,7 @@ Making = Callable[[int, list[Run]], Outcome]
 
 
 class MadeCampaign:
-    """A campaign that is played: how long each round takes, and what happens in it."""
+    """A played campaign: the duration of each round, and its errors."""
 
     def __init__(
         self, folder: Path, clock: ManualClock, progress: Progress, resume: bool = False, **settings: object
@@ -53,7 +53,7 @@ class MadeCampaign:
         self.clock, self.progress = clock, progress
         self.results = prepare(folder, experiment_of(**settings), resume)
         self.begun: list[tuple[int, float]] = []
-        """Each round that was begun, and how late."""
+        """Each begun round, and its lateness, s."""
         self.takes_s: dict[int, float] = {}
         self.raises: dict[int, BaseException] = {}
 
@@ -229,7 +229,7 @@ def test_a_campaign_makes_its_runs_and_sleeps_between_rounds(folder: Path, clock
 
 @pytest.mark.real
 def test_a_short_campaign_from_the_command_line(dumbbell: Dumbbell, folder: Path) -> None:
-    # a busy machine may need seconds for a round, and one that is not begun in time is missed
+    # A busy machine may need seconds for a round; a round that does not begin in time is missed.
     result = dumbbell(*SMALL, "--every", "5s", "--for", "10s", "--random-order")
     assert "campaign: 2 rounds, one every 5 s until " in result.stderr
     content = show(dumbbell, "out")
@@ -334,7 +334,7 @@ def test_a_damaged_campaign_state_is_named(tmp_path: Path, content: str) -> None
 
 def test_what_is_silent_for_long_is_dead(tmp_path: Path, clock: ManualClock) -> None:
     schedule, silent_since = Schedule(START_S, 60.0, 10), int(clock.time())
-    # whose clock stands still does not beat
+    # If its clock stands still, it writes no state.
     with campaign_state.StateKeeper(tmp_path, schedule, None, ManualClock()) as heart:
         heart.running(3, {"run": "reno on p, run 3", "due_at": "later"})
         os.utime(tmp_path / STATE_FILE, (silent_since, silent_since))

@@ -1,4 +1,4 @@
-"""Runs on a Dask cluster: a scheduler and workers of its own on loopback, as a user starts them."""
+"""Tests of runs on a Dask cluster: a scheduler and workers on loopback, as a user starts them."""
 
 import os
 import re
@@ -43,7 +43,7 @@ def test_the_log_of_a_run_that_fails_in_a_worker_comes_back(dumbbell: Dumbbell, 
     assert re.search(begins, log), log
     assert "specification: {" in log
     assert re.search(r"error execution.worker: failed: .*File too large", log.splitlines()[-1]), log
-    # as it came back, by `-v`
+    # The line came back from the worker, because of `-v`.
     assert re.search(rf"info  execution.worker: \[reno on lossy, run 1\]{begins}", result.stderr)
 
 
@@ -72,7 +72,7 @@ def test_what_is_no_cluster_is_refused_in_one_line(dumbbell: Dumbbell) -> None:
 def test_a_scheduler_that_is_killed_ends_the_command_in_one_line_and_resume_goes_on(
     cluster: str, dumbbell: Dumbbell, folder: Path
 ) -> None:
-    """It was an internal error, and then a traceback of distributed before the line."""
+    """Such a command reported an internal error, and later a traceback of distributed before the line."""
     with Client(cluster, set_as_default=False) as client:
         scheduler = client.run_on_scheduler(os.getpid)
     words = ["run", "--schemes", "reno", "--path", "lossy.toml", "--duration", "20", "--runs", "40", "--out", "out"]
@@ -94,7 +94,7 @@ def test_a_scheduler_that_is_killed_ends_the_command_in_one_line_and_resume_goes
 
 
 class Notes:
-    """A stage that keeps what is said."""
+    """A stage that keeps its notes."""
 
     def __init__(self) -> None:
         self.said: list[str] = []
@@ -105,7 +105,7 @@ class Notes:
 
 
 class Workers:
-    """A client of a scheduler with so many workers."""
+    """A client of a scheduler with `count` workers."""
 
     count = 0
 

@@ -1,4 +1,4 @@
-"""Batches on a Dask cluster: the numbers of this machine, whole batches or none, tables through any store."""
+"""Tests of batches on a Dask cluster: this machine's numbers, whole batches or none, tables through any store."""
 
 import json
 import os
@@ -31,7 +31,7 @@ WHEN = {"sim_wall_s", "started_at"}
 
 
 def numbers(dumbbell: Dumbbell, directory: str) -> list[dict[str, Any]]:
-    """Return the runs of `show --json` without what says how they were made."""
+    """Return the runs of `show --json` without the keys that say how they were made."""
     runs = json.loads(dumbbell("show", directory, "--json").stdout)["runs"]
     return [{key: value for key, value in run.items() if key not in WHEN} for run in runs]
 
@@ -79,7 +79,7 @@ def test_a_store_that_nothing_passes_through_is_refused(dumbbell: Dumbbell, fold
 
 @pytest.fixture(name="making")
 def _making(dumbbell: Dumbbell, folder: Path) -> Making:
-    """Four runs that are to be made."""
+    """Return the making of four runs."""
     dumbbell(*SOME, *NUMBERS, "--runs", "2", "--out", "out")
     results = open_results(folder / "out")
     results.numbers.remove(1)

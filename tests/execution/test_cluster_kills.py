@@ -1,4 +1,4 @@
-"""Processes of a cluster that are killed while it makes runs: runs are there whole or not at all, and are continued."""
+"""Tests of killed processes of a cluster that makes runs: each run is whole or absent, and the command continues."""
 
 import signal
 import subprocess
@@ -31,7 +31,7 @@ def test_a_command_that_is_killed_leaves_whole_runs_and_is_continued(
         )
         process.send_signal(signal.SIGKILL)
         process.wait(TIMEOUT_S)
-        # the index was not closed, and is said to be so
+        # The index was not closed, but no run is damaged.
         assert "damaged: " not in dumbbell("verify", "out", expect=None).stdout
         dumbbell("run", "--resume", "--out", "out", "--cluster", address)
     assert "12 of 12 finished runs are whole" in dumbbell("verify", "--deep", "out").stdout

@@ -1,4 +1,4 @@
-"""The logs of runs are followed while these are made, and their rest is said when they are over."""
+"""Tests of following the logs of runs: new lines are forwarded during a run, the rest at its end."""
 
 import logging
 from pathlib import Path
@@ -21,7 +21,7 @@ def _wanted_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def forwarded_lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Lines that were made records."""
+    """Return the list of lines that became log records."""
     lines: list[str] = []
     monkeypatch.setattr("dumbbell.execution.following.Others.take", lambda _, line: lines.append(line))
     return lines

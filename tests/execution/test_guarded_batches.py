@@ -1,4 +1,4 @@
-"""Runs with plug-ins of which only the numbers are kept: they are those of runs with files, whatever a plug-in does."""
+"""Tests of runs with plug-ins of which only numbers are kept: they equal those of runs with files, for any plug-in."""
 
 import json
 import re
@@ -35,7 +35,7 @@ class Counts:
     def control(self):
         return (len(self.RUNS) + len(helper.RUNS)) * 3000.0
 """
-"""A class that keeps in itself, and in a module, that it was there."""
+"""A class that leaves marks in itself and in a module."""
 
 THIRD = """
 import os, signal
@@ -55,7 +55,7 @@ class Third:
     def control(self):
         return 15000.0
 """
-"""A class that does something to the third process that it is in, by a file."""
+"""A class that attacks the third process it is in, which a file counts."""
 
 ATTACKS = {
     "os.abort()": "crashed (SIGABRT: it gave up with abort or a failed assertion)",
@@ -64,9 +64,9 @@ ATTACKS = {
     "os.write(bytes(range(256)), 0)": "on_ack raised TypeError: ",
     "os.write(1, b'x' * 2**25)": "",
 }
-"""What it does then, and the reason why that run fails; none if it does not."""
+"""Attack of each kind, and the reason why its run fails; None if it does not."""
 ENDING = list(ATTACKS)[:3]
-"""Those that end their process."""
+"""Attacks that end their process."""
 
 
 @pytest.fixture(name="run_both")
@@ -99,7 +99,7 @@ def test_the_numbers_of_plug_ins_are_those_of_runs_with_files(
 
 
 def test_the_tables_are_those_of_the_same_controller_built_in(dumbbell: Dumbbell, folder: Path) -> None:
-    """All columns but the time that the simulator took: what Python passed on came out as the core writes it."""
+    """All columns but the simulator's time are compared: Python passes on what the core writes."""
     library = compile_plugin(ROOT / "examples/c/aimd.c", folder)
     options = ("--runs", "2", *QUICK)
     dumbbell("run", "--schemes", f"same={library}", *options, "outside", *NUMBERS)
@@ -115,7 +115,7 @@ def test_the_tables_are_those_of_the_same_controller_built_in(dumbbell: Dumbbell
 
 
 def test_a_run_finds_nothing_of_those_before_it(run_both: RunBoth, folder: Path, dumbbell: Dumbbell) -> None:
-    """Each of several runs that one process makes is the one that a command makes of it alone."""
+    """Each of several runs of one process equals a run made by a command alone."""
     (folder / "counts.py").write_text(COUNTS)
     (folder / "helper.py").write_text("RUNS = []\n")
     text = (ROOT / "examples/c/aimd.c").read_text()
@@ -131,7 +131,7 @@ def test_a_run_finds_nothing_of_those_before_it(run_both: RunBoth, folder: Path,
 
 
 def _without_sizes(runs: object) -> str:
-    """Return runs as JSON without the memory that a process took when it was ended, which is the machine's."""
+    """Return runs as JSON without the memory of an ended process, which depends on the machine."""
     return re.sub(r"it took [\d.]+ GiB", "it took GiB", json.dumps(runs))
 
 
@@ -147,7 +147,7 @@ def test_what_a_plug_in_does_in_its_third_run_hurts_no_other_run(
     runs_of = {}
     for out, more in (("files", ()), ("numbers", NUMBERS)):
         (folder / "third.runs").unlink(missing_ok=True)
-        # in this process, which has the bound of memory
+        # This process has the memory limit.
         assert run_in_process(["run", *five, out, *more], folder).returncode == (1 if reason else 0)
         runs_of[out] = numbers(dumbbell, out)
     assert _without_sizes(runs_of["numbers"]) == _without_sizes(runs_of["files"])
@@ -173,7 +173,7 @@ def test_a_batch_of_plug_ins_ends_when_its_time_is_up(
 
 
 def test_a_run_that_comes_out_with_other_numbers_is_refused(dumbbell: Dumbbell, folder: Path) -> None:
-    """A run made again that comes out with other numbers is refused, and leaves nothing."""
+    """A repeated run with other numbers is refused, and leaves no files."""
     dumbbell("run", "--schemes", f"other={AIMD}", *QUICK, "numbers", *NUMBERS)
     kept_file = folder / "numbers/experiment.toml"
     kept_file.write_text(kept_file.read_text().replace("packets = 30", "packets = 9"))

@@ -1,4 +1,4 @@
-"""A single simulated run is made in the process of the command, which gets back what it has lent to the run."""
+"""Tests of a single simulated run in the process of the command, whose state is restored afterwards."""
 
 import logging
 import os
@@ -23,7 +23,7 @@ def default_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def makers(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """The process of each run that this process has kept."""
+    """Return the process IDs of the makers of runs that this process has kept."""
     makers_kept: list[int] = []
 
     def keep(task: worker.Task, attempt: worker.Attempt) -> object:
@@ -58,7 +58,7 @@ def test_the_logs_of_the_process_are_afterwards_as_they_were(tmp_path: Path) -> 
     package, below = logging.getLogger(logs.PACKAGE), logging.getLogger(f"{logs.PACKAGE}.execution")
     below.setLevel(logging.ERROR)
     try:
-        # the command's own handler is made anew
+        # The command's own handler is made anew.
         levels, handlers = (package.level, below.level), Counter(map(type, package.handlers))
         run(tmp_path)
         assert (package.level, below.level) == levels

@@ -1,4 +1,4 @@
-"""Results are whole or not there: damaged runs are made again, a full disk leaves nothing, `--out .` works."""
+"""Tests of integrity: damaged runs are made again, a full disk leaves no file, and `--out .` works."""
 
 import json
 import resource
@@ -144,7 +144,7 @@ def test_a_trace_on_a_full_disk_leaves_nothing_and_keeps_what_was_there(folder: 
             preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)),
         )
         assert result.returncode == 2
-        # a busy machine has a line of progress before it
+        # On a busy machine a line of progress precedes it.
         assert result.stderr.splitlines()[-1] == "dumbbell: up.trace: File too large"
         left = {file.name: file.read_text() for file in folder.glob("*up.trace*")}
         assert left == ({} if before is None else {"up.trace": before})
@@ -158,7 +158,7 @@ def test_a_trace_goes_into_a_pipe(folder: Path) -> None:
 
 @pytest.fixture
 def run_here(folder: Path) -> Callable[..., "subprocess.CompletedProcess[str]"]:
-    """Runs the command in an empty directory beside the paths."""
+    """Return a function that runs the command in an empty directory beside the paths."""
 
     def run(name: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
         (folder / name).mkdir(exist_ok=True)

@@ -1,4 +1,4 @@
-"""A command that is told to end, whatever it does: one line, no process is left, and no rows of what was not made."""
+"""Tests of commands that are told to end: one line, no process left, and no rows of missing runs."""
 
 import contextlib
 import os
@@ -31,12 +31,12 @@ COMMANDS = {
 WRITES = ("run", "benchmark", "import")
 MOST_S = 3.0
 OF_PYTHON = re.compile(r"init_import_site|<frozen runpy>|<frozen site>")
-"""In what Python itself says of an interrupt before it has come to us, or after the last of ours."""
+"""Pattern of Python's own messages about an interrupt before or after dumbbell's code runs."""
 
 
 @pytest.fixture(scope="module")
 def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Results of so many runs that processes draw them, and a folder of logs."""
+    """Make results with enough runs that processes draw them, and a folder of logs."""
     folder = tmp_path_factory.mktemp("results")
     (folder / "small.toml").write_text(SMALL)
     run = ("run", "--schemes", "cubic,bbr", "--path", "small.toml", "--runs", "8", "--duration", "10", "--out", "made")
@@ -47,17 +47,17 @@ def results(forks: Forks, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def made_results(results: Path, folder: Path) -> Path:
-    """A copy of the results and logs, in the folder where commands run."""
+    """Copy the results and logs to the folder where commands run."""
     return shutil.copytree(results, folder, dirs_exist_ok=True)
 
 
 def start_command(start: Start, name: str, out: str) -> subprocess.Popen[str]:
-    """The command, which writes to `out` if it writes anywhere."""
+    """Start the command, with `out` as its output if it writes one."""
     return start(*COMMANDS[name], *(("--out", out) if name in WRITES else ()))
 
 
 def alive(session: int) -> list[str]:
-    """The processes of a session that have not ended, by what they are."""
+    """Return the command lines of the live processes of a session."""
     commands = []
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -68,7 +68,7 @@ def alive(session: int) -> list[str]:
 
 
 def end(process: subprocess.Popen[str]) -> str:
-    """What a command that was told to end has said, without its progress; none of its processes is left."""
+    """Return the errors of a command that was told to end, without its progress; wait for the end of its processes."""
     problems = process.communicate(timeout=TIMEOUT_S)[1]
     wait_for(lambda: not alive(process.pid), lambda: alive(process.pid))
     return "".join(line for line in problems.splitlines(keepends=True) if not PROGRESS.search(line))
@@ -108,7 +108,7 @@ _ENDED = [
     for column, number in enumerate((signal.SIGTERM, signal.SIGHUP, signal.SIGKILL))
     for place, delay_s in enumerate(_DELAYS_S)
 ]
-"""Every command with every signal and, in turn, one of the moments; every moment where there is time."""
+"""Every command with every signal and, in turn, one of the moments; `slow` adds every moment."""
 
 
 def is_at_work(process: subprocess.Popen[str], name: str) -> bool:
@@ -138,7 +138,7 @@ def test_a_command_that_is_ended_at_work_leaves_no_process(
 def test_ctrl_c_again_and_again_is_one_line_and_leaves_nothing(
     start: Start, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # the second one ended a command before it had removed its temporary folder, or by the signal, without a line
+    # The second signal ended a command before it removed its temporary folder, or without a line.
     (folder / "temporary").mkdir()
     monkeypatch.setenv("TMPDIR", str(folder / "temporary"))
     process = start("check", "cubic", "--against", "reno", "--jobs", "2")
@@ -172,7 +172,7 @@ def test_a_command_that_is_ended_leaves_no_process(
 def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
     start: Start, dumbbell: Dumbbell, folder: Path
 ) -> None:
-    # One row of nothing for every cell that had not been begun.
+    # Every cell without a run was an empty row.
     run = ("run", "--schemes", "cubic,bbr,vegas,reno", "--path", "small.toml,lossy.toml", "--duration", "400")
     process = start(*run, "--jobs", "1", "--out", "out")
     wait_for(lambda: list(folder.glob("out/runs/*/*/1/stats.json")))
@@ -194,7 +194,7 @@ def test_interrupted_runs_resume_and_cells_without_runs_are_no_rows(
 def test_an_interrupt_while_results_are_moved_into_place_leaves_all_of_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_there: bool
 ) -> None:
-    # An interrupt after the first file was moved left that file in `out` and removed the other.
+    # An interrupt after the first file was moved left this file in `out` and removed the other.
     out, rename = tmp_path / "out", Path.rename
 
     def interrupt(self: Path, target: Path) -> Path:
@@ -218,7 +218,7 @@ def test_an_interrupt_while_results_are_moved_into_place_leaves_all_of_them(
 
 
 def test_what_stumbles_over_an_interrupt_that_was_swallowed_is_interrupted() -> None:
-    # A report said in a traceback that a bounding box is singular.
+    # A report ended in a traceback about a singular bounding box.
     def draw(swallows: bool, error: Exception) -> None:
         if swallows:
             with contextlib.suppress(KeyboardInterrupt):

@@ -1,4 +1,4 @@
-"""SIGKILL at random moments loses nothing: a few kills, and a hundred where there is time."""
+"""Tests of SIGKILL at random moments, which loses no result: a few kills, and a hundred slow ones."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""The logs of dumbbell: on stderr as far as that is asked for, and of each run."""
+"""Tests of dumbbell's logs: on stderr at the requested levels, and of each run."""
 
 import io
 import json
@@ -33,7 +33,7 @@ def records(output: str) -> list[str]:
 
 
 def log_of(folder: Path) -> str:
-    """The log of the only run below a directory."""
+    """Return the log of the only run below a directory."""
     (file,) = folder.glob("runs/*/*/*/log.txt")
     return file.read_text()
 

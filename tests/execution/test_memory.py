@@ -1,4 +1,4 @@
-"""How much memory commands take: the length of a log must not matter."""
+"""Tests of the memory of commands, which must not depend on the length of a log."""
 
 import subprocess
 import sys
@@ -18,11 +18,11 @@ import resource, subprocess, sys
 subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 """
-"""A small process between: what a process is forked from counts as its own memory."""
+"""Program of a small process in between: the memory of the forking process counts for its child."""
 
 
 def most_mib(folder: Path, *arguments: str) -> float:
-    """What a command took at most; drawings of one run are made by the command itself."""
+    """Return the peak memory of a command, MiB; the command itself draws a single run."""
     command = [sys.executable, "-c", APART, *COMMAND, *arguments]
     result = subprocess.run(command, cwd=folder, check=True, capture_output=True, text=True)
     return int(result.stdout) / 1024

@@ -1,4 +1,4 @@
-"""Progress: nothing is silent for two seconds, and the rest is estimated from what the work costs."""
+"""Tests of progress: no command is silent for two seconds, and the estimate follows from the cost of the work."""
 
 import json
 import re
@@ -35,7 +35,7 @@ def test_the_rest_is_shared_by_those_who_work_and_one_long_piece_is_not(clock: M
 
 
 def test_later_stages_count_from_the_start(clock: ManualClock) -> None:
-    # 80 seconds of drawing followed when nothing was left.
+    # 80 seconds of drawing followed when no time was left.
     progress = Progress(clock)
     runs = progress.expect("runs", [Piece("a", 2.0)])
     progress.expect("figures", [Piece("f", 1.0)] * 10, workers=2, start_s=1.5)
@@ -47,7 +47,7 @@ def test_later_stages_count_from_the_start(clock: ManualClock) -> None:
 
 
 def test_work_that_ends_at_a_time_has_no_more_left_than_that(clock: ManualClock) -> None:
-    # "about 4 h left" stood beside "over in 60 min at most"
+    # "about 4 h left" was shown with "over in 60 min at most".
     progress = Progress(clock)
     paths = progress.expect("paths", [Piece("a", 10.0)] * 10, until=clock.monotonic() + 30.0)
     assert progress.left_s() == pytest.approx(30.0)
@@ -66,7 +66,7 @@ def test_what_a_kind_of_piece_has_cost_corrects_what_is_expected_of_it(clock: Ma
         stage.begin(number)
         clock.turn(seconds)
         stage.step(number, seconds=seconds)
-    # two of each are left: 20 s and 200 s, within what is not believed of the measured cost
+    # Two of each are left: 20 s and 200 s, within the tolerance of the measured cost.
     assert progress.left_s() == pytest.approx(220.0, rel=0.12)
     stage.begin(3)
     clock.turn(30.0)
@@ -87,7 +87,7 @@ def test_the_time_of_a_run_that_waits_for_others_does_not_pass(clock: ManualCloc
 
 
 def silences(progress: Progress, clock: ManualClock, capsys: pytest.CaptureFixture[str], lasts_s: float) -> list[float]:
-    """The times without a line while so much time passes, s; each line is of one long run, or of a single drawing."""
+    """Return the times without a line in `lasts_s`, s; each line is about one long run, or a single drawing."""
     spoke_s, gaps_s = clock.monotonic(), []
     with progress:
         for _ in range(round(lasts_s / LOOK_EVERY_S)):
@@ -140,7 +140,7 @@ END = "that was all"
 
 
 def run_and_time(folder: Path, every_s: float, *commands: tuple[str, ...]) -> list[tuple[float, str]]:
-    """The lines that commands say, and when, if they say something every so often; after each command the `END`."""
+    """Return the lines of commands with their times, with a plain line every `every_s`; `END` follows each command."""
     script = "from dumbbell.base import progress\n"
     script += f"progress.PLAIN_LINE_EVERY_S = progress.FIRST_LINE_AFTER_S = {every_s}\n"
     script += "import sys; from dumbbell.cli.main import main\nif __name__ == '__main__':\n for each in "
@@ -158,7 +158,7 @@ DRAWING = (
     (("report", "out", "--all-runs"), {"figures of runs"}),
     (("benchmark", "--schemes", "vegas", "--quick", "--only", "sweep_loss"), {"runs", "pages"}),
 )
-"""Commands that draw, and the stages that they are in for long."""
+"""Commands that draw, and the stages in which they stay long."""
 
 
 @pytest.mark.parametrize("is_timed", [False, pytest.param(True, marks=pytest.mark.real)])
@@ -174,7 +174,7 @@ def test_reports_and_pages_tell_how_far_they_are(dumbbell: Dumbbell, folder: Pat
 
 
 def test_imports_and_exports_tell_how_far_they_are(dumbbell: Dumbbell, folder: Path) -> None:
-    # Those of captures and qlogs, and every export, were silent to the end.
+    # Imports of captures and qlogs, and every export, were silent to the end.
     dumbbell("run", "--schemes", "cubic,reno", "--path", "small.toml", "--out", "out", "--log", "full")
     (folder / "captures").mkdir()
     for place_ms in (0, 20):
@@ -252,7 +252,7 @@ def test_a_cell_costs_what_its_path_carries(folder: Path) -> None:
 
 @pytest.mark.real
 def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subprocess.Popen[str]], folder: Path) -> None:
-    # It was silent, for as long as the other one lasted.
+    # The second run was silent as long as the first one lasted.
     run = ("run", "--backend", "emu", "--schemes", "reno", "--path", "small.toml")
     first = start(*run, "--duration", "9", "--out", "first")
     time.sleep(3.0)  # noqa: TID251 (the first has begun by then, in real time)
@@ -272,7 +272,7 @@ def test_a_run_that_waits_for_another_one_says_so(start: Callable[..., subproces
 
 
 def test_late_runs_say_that_they_are_repeated(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # They took three times as long as was said, in silence.
+    # The runs took three times the announced time, in silence.
     outcomes = iter([{"degraded": "p99 of lateness 3 ms"}, {"degraded": "p99 of lateness 2 ms"}, {}])
     monkeypatch.setattr(emu, "emulate", lambda *_: {"emulation": next(outcomes)})
     notes: list[tuple[str, bool | None]] = []

@@ -1,4 +1,4 @@
-"""Running experiments: what is written, resumed, repeated, and what survives."""
+"""Tests of runs of experiments: written, resumed, repeated and surviving files."""
 
 import json
 import os
@@ -31,7 +31,7 @@ def test_a_run_leaves_every_file_and_the_shown_numbers(dumbbell: Dumbbell, folde
     assert (run["scheme"], run["path"], run["run"], run["backend"]) == ("reno", "small", 1, "sim")
     assert (run["status"], run["reason"]) == ("done", None)
     assert run["sim_wall_s"] > 0
-    # 10 Mbit/s at most; NewReno with 30 packets of buffer (1.8 BDP) fills most of it in 2 s
+    # At most 10 Mbit/s; NewReno with 30 packets of buffer (1.8 BDP) fills most of it in 2 s.
     assert 7.0 < run["flows"][0]["throughput_mbps"] <= 10.01
     # 10 ms of propagation + at most 31 packets of 1500 bytes at 10 Mbit/s: 31 * 1.2 ms = 37.2 ms
     assert 10.0 < run["flows"][0]["delay_p95_ms"] < 47.3
@@ -115,7 +115,7 @@ def test_more_schemes_and_runs_do_not_change_a_runs_seed(dumbbell: Dumbbell) -> 
     data = json.loads(dumbbell("run", *arguments, "--out", "many", "--json").stdout)
     seeds = {(run["scheme"], run["run"]): run["seed"] for run in data["runs"]}
     assert seeds["reno", 1] == document["runs"][0]["seed"]
-    # every scheme meets the same draws
+    # Every scheme has the same random draws.
     assert [seeds["cubic", run] for run in (1, 2)] == [seeds["reno", run] for run in (1, 2)]
     assert len(set(seeds.values())) == 2
 

@@ -1,4 +1,4 @@
-"""On how many processes work is done."""
+"""Tests of the number of processes for a task."""
 
 import pytest
 
@@ -7,7 +7,7 @@ from dumbbell.base.spread import START_S, worth
 
 @pytest.mark.parametrize(("jobs", "seconds", "processes"), [(1, 100.0, 1), (2, 3.0, 1), (2, 10.0, 2), (64, 10.0, 64)])
 def test_processes_that_would_only_just_have_started_are_not_started(jobs: int, seconds: float, processes: int) -> None:
-    # The report of seven runs took longer on two processors than on one.
+    # The report of seven runs took longer on two CPUs than on one.
     assert worth(jobs, seconds) == processes
 
 

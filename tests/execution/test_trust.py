@@ -1,4 +1,4 @@
-"""Somebody else's results: to read them executes nothing, to continue or repeat them asks first."""
+"""Tests of foreign results: reading them executes nothing, and continuing or repeating them asks first."""
 
 import contextlib
 import hashlib
@@ -55,7 +55,7 @@ class Evil:
 
 @pytest.fixture
 def dumbbell(dumbbell_here: Dumbbell) -> Dumbbell:
-    """Runs the command in `folder`; tests change where it looks for what was agreed to."""
+    """Return a function that runs the command in `folder`; tests change the place of the agreements."""
     return dumbbell_here
 
 
@@ -64,7 +64,7 @@ THEIR_RUN = ("run", "--plugin", "evil.py", "--path", "small.toml", "--duration",
 
 @pytest.fixture
 def evil(folder: Path) -> Path:
-    """A file with a class in Python, which leaves `executed` beside itself when it is loaded."""
+    """Write a file with a Python class, which leaves `executed` beside itself when it is loaded."""
     file = folder / "evil.py"
     file.write_text(EVIL.replace("{mark!r}", '__file__.replace("evil.py", "executed")'))
     return file
@@ -74,7 +74,7 @@ def evil(folder: Path) -> Path:
 def stranger(
     forks: Forks, evil: Path, folder: Path, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """Results of somebody else whose experiment has this class, and none of its runs.
+    """Return foreign results whose experiment has this class, and none of its runs.
 
     They are made once per session, elsewhere: the experiment then names the class as if it had been made here.
     """
@@ -101,7 +101,7 @@ def stranger(
 
 
 def agree(folder: Path, *words: object) -> None:
-    """Agree to what a command executes, without making its runs: it is loaded, and what it is is remembered."""
+    """Agree to the code of a command, without making its runs: the code is loaded, and its digest is stored."""
     result = run_in_process(["run", *map(str, words), "--dry-run", "--trust"], folder)
     assert result.returncode == 0, result.stderr
 
@@ -230,7 +230,7 @@ def test_an_experiment_file_of_ones_own_asks_once_for_each_content(
 def test_a_plug_in_beside_a_schemes_file_is_asked_about_with_it(
     dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # It was said that a file had changed, which had not.
+    # The message was that a file had changed, which had not.
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     for name in ("mine.py", "other.py"):
         (folder / name).write_text(EVIL.format(mark=str(folder / "executed")))
@@ -310,7 +310,7 @@ def test_trust_runs_it_and_is_remembered(dumbbell: Dumbbell, stranger: Path, fol
     assert [run["status"] for run in show(dumbbell, "out")["runs"]] == ["done"]
     shutil.rmtree(stranger / "runs")
     dumbbell("run", "--resume", "--out", "out")
-    # another content is another program, which these results do not have
+    # Another content is another program, which these results do not have.
     (folder / "evil.py").write_text((folder / "evil.py").read_text() + "\n# and more\n")
     assert "evil.py has changed: its SHA-256 is not" in dumbbell("run", "--resume", "--out", "out", expect=2).stderr
     assert (folder / "my-state/dumbbell/trusted").stat().st_mode & 0o777 == 0o600
@@ -355,7 +355,7 @@ def test_to_read_results_loads_nothing_that_they_name(dumbbell: Dumbbell, strang
 
 
 def _ask(folder: Path, answer: str, *words: str, meanwhile: Callable[[], object] | None = None) -> tuple[int, str]:
-    """Run --resume, or what `words` say, at a terminal, and type the answer to its first question.
+    """Run --resume, or `words`, at a terminal, and type the answer to its first question.
 
     Return the exit status, or -1 if another question came, and all that was shown. `meanwhile` happens while it waits.
     """
@@ -555,7 +555,7 @@ raise ImportError("somebody else's module")
 
 
 def lay_about(folder: Path, names: tuple[str, ...]) -> Path:
-    """Put modules of these names into `folder`, which leave a line in the file that is returned."""
+    """Put modules of these names into `folder`; each leaves a line in the returned file."""
     mark = folder / "imported"
     for name in names:
         (folder / f"{name}.py").write_text(MARKING.format(mark=str(mark)))
@@ -626,7 +626,7 @@ def test_figures_of_the_library_do_not_follow_the_settings_of_its_program(dumbbe
 
 @pytest.fixture
 def their_results(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An experiment of somebody else that names a scheme file beside it, which leaves `executed` when it is loaded."""
+    """Write a foreign experiment that names a scheme file beside it, which leaves `executed` when it is loaded."""
     monkeypatch.setenv("XDG_STATE_HOME", str(folder / "my-state"))
     (folder / "evil.py").write_text(EVIL.format(mark=str(folder / "executed")))
     (folder / "scheme.toml").write_text('name = "mine"\nkind = "python"\nclass = "Evil"\nfile = "evil.py"\n')

@@ -1,4 +1,4 @@
-"""Runs that are added until means are known: how many, when it ends, and that intervals still hold then."""
+"""Tests of runs added until means are known: their number, the end, and intervals that still hold then."""
 
 import math
 import random

@@ -1,4 +1,4 @@
-"""Benchmarks write their part of a page and nothing else."""
+"""Tests of benchmarks' blocks: each writes its part of a page and nothing else."""
 
 from pathlib import Path
 

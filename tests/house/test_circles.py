@@ -1,4 +1,4 @@
-"""No files of a crate, and no files of the pages, name each other in a circle.
+"""Test that no files of a crate, and no files of the pages, name each other in a circle.
 
 An arrow leads from a file to the file that defines a name which the first one takes: by `use`, or by a path in its
 code. A declaration `mod child;` is no arrow. A re-export (`pub use child::Name`) is none either, unless the file uses
@@ -25,7 +25,7 @@ FACES = {"mod.rs", "lib.rs", "main.rs"}
 CRATES = sorted(manifest.parent for manifest in (ROOT / "crates").glob("*/Cargo.toml"))
 
 Names = tuple[str, ...]
-"""A path in Rust from the root of its crate: modules, then perhaps names in the last of them."""
+"""A path in Rust from the root of its crate: modules, and possibly names in the last of them."""
 Arrows = dict[Path, dict[Path, set[str]]]
 """For each file the files that it points at, and the names that it takes from each."""
 
@@ -46,9 +46,9 @@ class Import:
     """One name of a `use`."""
 
     name: str
-    """As the module calls it; `*` for all names of the path."""
+    """Name that the module uses; `*` for all names of the path."""
     path: Names
-    """As it is written."""
+    """Path as written."""
     is_public: bool
 
 
@@ -61,7 +61,7 @@ class Module:
     """Without comments, strings, unit tests, `use` and modules inside."""
     imports: list[Import]
     items: set[str]
-    """Names that it defines."""
+    """Names that the module defines."""
 
 
 def end_of(code: str, start: int) -> int:
@@ -138,7 +138,7 @@ class Crate:
         self.modules[names] = Module(file, sub, uses, set(ITEM.findall(sub)))
 
     def whole(self, names: Names, path: Names) -> Names | None:
-        """Return `path`, as the module `names` writes it, from the root of the crate; None of another crate."""
+        """Return `path`, as the module `names` writes it, from the root of the crate; None for another crate."""
         first, rest = path[0].lstrip("$"), path[1:]
         if first == "crate":
             return rest
@@ -217,7 +217,7 @@ def pages() -> Arrows:
 
 
 def circles(arrows: Arrows, root: Path) -> list[str]:
-    """Return each circle as text: the arrows in it, with the names that they carry."""
+    """Return each circle as text: the arrows in it, with their names."""
 
     def reach(file: Path) -> set[Path]:
         files_seen: set[Path] = set()
@@ -277,14 +277,14 @@ HIGH = "use super::Number;\npub(crate) fn double(number: Number) {}\n"
             ["src/part/high.rs -> src/part/low.rs: Number\nsrc/part/low.rs -> src/part/high.rs: double"],
         ),
         (
-            # a face that uses what it re-exports, and defines something itself
+            # A face that uses its re-exports, and defines an item itself.
             {
                 "part/mod.rs": FACE + "pub(crate) struct Own(Number);\n",
                 "part/low.rs": LOW + "use super::{Own as Mine};\n",
             },
             ["src/part/low.rs -> src/part/mod.rs: Own\nsrc/part/mod.rs -> src/part/low.rs: Number"],
         ),
-        # a part of what is above it
+        # A part of the file above it.
         (
             {
                 "part/mod.rs": FACE + "struct Whole(Number);\n",

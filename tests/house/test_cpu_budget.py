@@ -1,4 +1,4 @@
-"""The CPU time of tests: children count, and a test that takes three times its own is told what to do."""
+"""Tests of the CPU budget: children count, and a test that takes three times its own budget gets advice."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-"""What dumbbell is built upon: licences, sources and duplicates of crates by deny.toml, hashes of Python's packages."""
+"""Tests of dependencies: licences, sources and duplicates of crates by deny.toml, hashes of Python's packages."""
 
 import json
 import re
@@ -17,7 +17,7 @@ LOCKS = sorted(file.name for file in ROOT.glob("requirements*.lock"))
 
 @pytest.fixture(scope="module")
 def packages() -> list[dict[str, Any]]:
-    """Every package of Cargo.lock that is not ours."""
+    """Return every package of Cargo.lock that is not dumbbell's own."""
     result = subprocess.run(
         ["cargo", "metadata", "--locked", "--format-version", "1"],
         cwd=ROOT,
@@ -32,7 +32,7 @@ def packages() -> list[dict[str, Any]]:
 
 
 def is_permitted(expression: str, allowed_licences: set[str]) -> bool:
-    """Whether an SPDX expression can be satisfied; `/` is how crates once wrote OR."""
+    """Return True if an SPDX expression can be satisfied; `/` is an old spelling of OR."""
     words = re.findall(r"\(|\)|[^\s()/]+|/", expression)
 
     def term() -> bool:
@@ -103,7 +103,7 @@ def test_crates_come_from_known_registries(packages: list[dict[str, Any]]) -> No
 
 
 def test_the_lock_of_the_crate_out_of_tree_is_current() -> None:
-    # It stands on our crates: a dependency of theirs that is new has to be in its lock, too.
+    # The example depends on dumbbell's crates: its lock needs their new dependencies, too.
     manifest = ROOT / "examples/out-of-tree/Cargo.toml"
     command = ["cargo", "metadata", "--locked", "--offline", "--format-version=1", "--manifest-path", str(manifest)]
     result = subprocess.run(command, capture_output=True, text=True, check=False)

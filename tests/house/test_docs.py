@@ -1,4 +1,4 @@
-"""The documentation says what is there: commands it shows parse, links lead somewhere, TOML examples can be read."""
+"""Tests of the documentation: its commands parse, its links have targets, its TOML examples can be read."""
 
 import re
 import shlex
@@ -24,23 +24,23 @@ _INLINE = re.compile(r"`(dumbbell [^`]+)`")
 _LINK = re.compile(r"\]\(([^)\s]+)\)")
 _HEADING = re.compile(r"^#+ +(.+)$", re.MULTILINE)
 _PLACEHOLDER = re.compile(r"[A-Z]+|[A-Z_]+_DIR")
-"""Words that stand for what a reader fills in."""
+"""Pattern of words that a reader has to replace."""
 
 
 def commands(page: Path) -> Iterator[str]:
-    """Every complete `dumbbell` command that a page shows."""
+    """Yield every complete `dumbbell` command that a page shows."""
     for block in texts(page, *SHELL):
         yield from (line for line in block.splitlines() if line.startswith("dumbbell "))
     text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
     for command in _INLINE.findall(text):
         words = command.split()
-        # only named (`dumbbell run`), or with a part left out (`list|load`, `...`): no command to type
+        # A command that is only named (`dumbbell run`), or has a part left out (`list|load`, `...`), is not typed.
         if len(words) > 2 and "|" not in command and "..." not in command:
             yield command
 
 
 def arguments(command: str) -> list[str]:
-    """Its words behind `dumbbell`, without the comment."""
+    """Return the words behind `dumbbell`, without the comment."""
     return shlex.split(command, comments=True)[1:]
 
 
@@ -98,7 +98,7 @@ def test_a_wrong_command_does_not_parse() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """The anchors of a page's headings, as GitHub makes them."""
+    """Return the anchors of a page's headings, as GitHub makes them."""
     text = _BLOCK.sub("", page.read_text(encoding="utf-8"))
     plain = (re.sub(r"[^\w\- ]", "", heading.lower()) for heading in _HEADING.findall(text))
     return {heading.strip().replace(" ", "-") for heading in plain}
@@ -134,7 +134,7 @@ def test_pages_are_reachable_from_the_readme() -> None:
 
 
 def examples(kind: str) -> list[tuple[str, str]]:
-    """Complete examples of schemes (`kind`: program) or experiments (`kind`: schemes) in TOML, with their pages."""
+    """Return complete TOML examples of schemes (`kind`: program) or experiments (`kind`: schemes), with their pages."""
     page_blocks = [(str(page.relative_to(ROOT)), block) for page in PAGES for block in texts(page, "toml")]
     return [(page, block) for page, block in page_blocks if kind in tomllib.loads(block)]
 

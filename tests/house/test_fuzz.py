@@ -1,4 +1,4 @@
-"""A short round of fuzzing, always the same. And that it finds what there is to find.
+"""Tests of fuzzing: a short round with fixed inputs, and the detection of known faults.
 
 `make fuzz` goes on for ten minutes, with other inputs each time; the scheduled job does so.
 """
@@ -17,9 +17,9 @@ from support.fuzzing.targets import TARGETS, Target
 
 SEED = 1
 INPUTS = 30
-"""Mutated ones of each target."""
+"""Number of mutated inputs of each target."""
 VALID = 10
-"""Valid ones, at most: `test_valid_inputs_are_taken` has them all."""
+"""Maximum number of valid inputs: `test_valid_inputs_are_taken` has all of them."""
 
 
 @pytest.mark.parametrize("name", TARGETS)

@@ -1,4 +1,4 @@
-"""Files that scripts write are as the scripts write them."""
+"""Tests that generated files equal the output of their scripts."""
 
 import subprocess
 import sys

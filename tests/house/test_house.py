@@ -1,4 +1,4 @@
-"""The house keeps its rules: which crates depend on what, and who may look at a clock."""
+"""Tests of the rules of the house: dependencies of crates, and the use of clocks."""
 
 import ast
 import json
@@ -22,7 +22,7 @@ IN_THE_BROWSER = {
     "simulator",
     "playground",
 }
-"""What `make wasm-check` builds: no file, no socket, no clock."""
+"""Crates that `make wasm-check` builds: no file, no socket, no clock."""
 
 LIBRARIES = {
     "libm",
@@ -35,11 +35,11 @@ LIBRARIES = {
     "statrs",
     "thiserror",
 }
-"""What those may take from others, all without an operating system below."""
+"""Dependencies of these crates, all without an operating system below."""
 
 
 def dependencies() -> dict[str, set[str]]:
-    """What each crate of the workspace depends on; not what its tests do."""
+    """Return the dependencies of each crate of the workspace, without those of its tests."""
     command = ["cargo", "metadata", "--no-deps", "--offline", "--locked", "--format-version", "1"]
     result = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
     packages: list[dict[str, Any]] = json.loads(result.stdout)["packages"]
@@ -63,7 +63,7 @@ def test_the_simulator_and_what_it_needs_take_nothing_that_a_browser_lacks() -> 
 
 
 def test_no_crate_below_the_simulator_permits_itself_a_clock_or_a_file() -> None:
-    # clippy refuses the calls (clippy.toml); this keeps it from being told to look away.
+    # clippy refuses the calls (clippy.toml); this test refuses exceptions from it.
     for name in sorted(IN_THE_BROWSER):
         for file in (ROOT / "crates" / name / "src").rglob("*.rs"):
             assert not re.search(r"disallowed_(methods|types)", file.read_text()), file
@@ -77,14 +77,14 @@ def test_make_builds_for_the_browser_what_is_kept_free_for_it() -> None:
 
 
 def names_within(names: set[str], needs_of: dict[str, set[str]]) -> set[str]:
-    """The crates `names` of this workspace, and all that they depend on."""
+    """Return the crates `names` of this workspace, and all their dependencies."""
     return names.union(*(names_within(needs_of[name] & set(needs_of), needs_of) for name in names))
 
 
 def test_the_architecture_page_draws_the_crates_as_they_are() -> None:
     needs_of = dependencies()
     crates = {name: crate_needs & set(needs_of) for name, crate_needs in needs_of.items()}
-    # What is reached through another one is not drawn.
+    # A dependency through another one is not drawn.
     short = {
         name: {needed_name for needed_name in crate if needed_name not in names_within(crate - {needed_name}, needs_of)}
         for name, crate in crates.items()
@@ -102,14 +102,14 @@ def test_the_architecture_page_draws_the_crates_as_they_are() -> None:
 
 
 TEXTS = ["*.md", "*.rs", "*.toml", "*.py", "*.c", "*.h", "*.go"]
-"""The files in which sources are cited."""
+"""Files in which sources are cited."""
 
 CITED = re.compile(r"(?<![\w/.])([A-Za-z][\w-]*)/[\w.-]+?@(?:[0-9a-f]{7,40}\b|[\w.-]*\d)")
 """OWNER/REPOSITORY@COMMIT, or the name of a release in place of the commit."""
 
 
 def texts() -> dict[str, str]:
-    """What people wrote here, by file."""
+    """Return the hand-written texts, by file."""
     command = ["git", "ls-files", "--cached", "--others", "--exclude-standard", "--", *TEXTS]
     names = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.split()
     return {name: (ROOT / name).read_text() for name in names if (ROOT / name).is_file()}
@@ -119,7 +119,7 @@ def test_a_repository_is_cited_with_its_commit() -> None:
     texts_by_name = texts()
     owners = {match[1] for text in texts_by_name.values() for match in CITED.finditer(text)}
     assert len(owners) > 10, "the form itself is no longer found"
-    # A state may be named by its date as well; a link into the web names what lies there now.
+    # A date may also name a state; a link into the web names the current content.
     bare = re.compile(rf"(?<![\w/.])(?:{'|'.join(sorted(owners))})/[\w-]++(?:\.[\w-]+)*+(?!@| before \d)")
     for name, text in texts_by_name.items():
         assert not bare.findall(text), f"{name}: {bare.findall(text)}: OWNER/REPOSITORY@COMMIT, file"
@@ -166,7 +166,7 @@ _WRITERS = {
     "dumbbell_calibrate/journal.py": "a calibration's own folder, whose links are refused",
     "dumbbell/api/reading.py": "whether a file is there",
 }
-"""Files that may put a name behind a directory as a path, and what for."""
+"""Files that may append a name to a directory as a path, with the reason."""
 
 
 def test_what_is_in_a_results_directory_is_reached_as_an_entry() -> None:
@@ -184,6 +184,6 @@ def test_what_is_in_a_results_directory_is_reached_as_an_entry() -> None:
 
 
 def _is_directory(node: ast.expr) -> bool:
-    """Return whether an expression is what results directories are called in the package."""
+    """Return True if an expression has a name that the package uses for results directories."""
     name = node.attr if isinstance(node, ast.Attribute) else node.id if isinstance(node, ast.Name) else ""
     return name in ("directory", "_directory", "results_dir")

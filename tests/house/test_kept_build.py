@@ -1,4 +1,4 @@
-"""The build that is kept for the next clone: cargo compiles what changed, and nothing else."""
+"""Tests of the build kept for the next clone: cargo compiles the changed crates, and nothing else."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ class Clone:
         return self._run(sys.executable, "scripts/kept_build.py", action, "target")
 
     def compiled(self) -> set[str]:
-        """Build all, and return the crates that cargo compiled for it."""
+        """Build all crates; return those that cargo compiled."""
         lines = self._run("cargo", "build", "--offline").splitlines()
         return {line.split()[1] for line in lines if line.lstrip().startswith("Compiling")}
 
@@ -79,7 +79,7 @@ def test_the_next_clone_compiles_nothing(tmp_path: Path) -> None:
     ],
 )
 def test_what_changed_is_compiled(tmp_path: Path, change: dict[str, str], crates: set[str], output_text: str) -> None:
-    # This clone is older than the build that is kept: the times of its files alone would call them compiled.
+    # This clone is older than the kept build: by the times of its files alone they would count as compiled.
     clone = Clone(tmp_path / "second", {**SOURCES, **change})
     Clone(tmp_path / "first", SOURCES).gate()
     assert clone.gate() == crates

@@ -1,4 +1,4 @@
-"""Figures that LIMITATIONS.md quotes are those that come out today."""
+"""Tests of the figures in LIMITATIONS.md against current results."""
 
 import re
 from pathlib import Path

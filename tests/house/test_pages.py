@@ -1,4 +1,4 @@
-"""Every command and every line of Python that a page shows runs as it stands, on what a fresh install has."""
+"""Tests of every command and every line of Python on a page: each runs unchanged with a fresh install."""
 
 import re
 from pathlib import Path

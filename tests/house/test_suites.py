@@ -1,4 +1,4 @@
-"""Suites of tests: each has its marker, its target of make, and the files that touch it."""
+"""Tests of the suites: each has its marker, its target of make, and its files."""
 
 import re
 import subprocess

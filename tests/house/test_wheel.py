@@ -1,4 +1,4 @@
-"""The wheels, installed in an environment of their own, outside of the source tree.
+"""Tests of the wheels, installed in an environment of their own, outside of the source tree.
 
 `make test` installs the wheel of what is built beside the packages of the tests. `make wheel` names what it has written
 (`DUMBBELL_WHEELS`): those, and the sources, are installed as others do it, with all that they depend on.
@@ -22,7 +22,7 @@ from support.shared import made_once, shared_folder
 
 ROOT = Path(__file__).parents[2]
 NAMES = {"PIL": "pillow", "lazy_loader": "lazy-loader", "tomli_w": "tomli-w"}
-"""Packages that are imported by another name than they are installed by."""
+"""Packages whose import name differs from their install name."""
 
 as_others_do = pytest.mark.skipif(
     "DUMBBELL_WHEELS" not in os.environ, reason="`make wheel` writes and installs the wheels and sources of dist/"
@@ -30,14 +30,14 @@ as_others_do = pytest.mark.skipif(
 
 
 def pip_install(python: Path, *arguments: object) -> None:
-    """Installs from files only."""
+    """Install from files only."""
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--no-index", "--no-deps", "--quiet"]
     subprocess.run([*map(str, pip), *map(str, arguments)], check=True)
 
 
 @pytest.fixture(name="wheels", scope="module")
 def _wheels(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the wheel of what is built, or the one that `DUMBBELL_WHEELS` names."""
+    """Return a folder with the wheel of the current build, or the one that `DUMBBELL_WHEELS` names."""
     if get := os.environ.get("DUMBBELL_WHEELS"):
         return Path(get).resolve()
     return made_once(shared_folder(tmp_path_factory, "wheel") / "built", _build)  # maturin cannot build twice at a time
@@ -53,7 +53,7 @@ def _build(folder: Path) -> None:
 
 @pytest.fixture(name="python", scope="module")
 def _python(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The Python of a fresh environment with that wheel; what dumbbell depends on is that of the tests."""
+    """Return the Python of a fresh environment with this wheel; its dependencies are those of the tests."""
     environment = tmp_path_factory.mktemp("environment")
     venv.create(environment)
     python = environment / "bin" / "python"
@@ -65,7 +65,7 @@ def _python(wheels: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def run(python: Path, folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    """The installed command."""
+    """Run the installed command."""
     command = [python.with_name("dumbbell"), *arguments]
     return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
 
@@ -161,7 +161,7 @@ def test_the_wheel_depends_on_what_it_imports(wheels: Path) -> None:
 
 
 def without_types(module: ast.Module) -> ast.Module:
-    """A module as it runs: what type checkers alone import is not installed with it."""
+    """Return a module without imports for type checkers, which are not installed with it."""
     statements = [
         statement
         for statement in module.body
@@ -171,7 +171,7 @@ def without_types(module: ast.Module) -> ast.Module:
 
 
 def fresh(folder: Path, *requirements: str) -> Path:
-    """The Python of an environment that pip has installed these in, with all that they depend on."""
+    """Return the Python of an environment in which pip has installed these packages, with all their dependencies."""
     venv.create(folder, symlinks=True)
     python = folder / "bin" / "python"
     pip = [sys.executable, "-m", "pip", "--python", python, "install", "--quiet", *requirements]
@@ -181,7 +181,7 @@ def fresh(folder: Path, *requirements: str) -> Path:
 
 
 def check_installed(python: Path, folder: Path) -> None:
-    """The command runs, reports, and finds nothing wrong."""
+    """Check that the command runs, reports, and finds nothing wrong."""
     folder.mkdir()
     for arguments in (
         ("run", "--schemes", "cubic,copa", "--path", "buffer-bdp", "--duration", "2", "--out", "out"),

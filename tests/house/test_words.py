@@ -1,4 +1,4 @@
-"""Language that people can read: no room of the house has more hard sentences and names than it had."""
+"""Tests of readable language: no room of the house gets more hard sentences and names."""
 
 import ast
 import json

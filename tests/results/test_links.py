@@ -241,7 +241,7 @@ def test_a_pipe_in_the_place_of_a_folder_is_waited_for_by_nobody(
 
 
 def test_a_folder_that_is_exchanged_for_a_link_loses_nothing_elsewhere(tmp_path: Path) -> None:
-    """Somebody who can write into the directory puts a link there after it was looked at."""
+    """An attacker with write access puts a link into the directory after it was checked."""
     (tmp_path / "mine/1").mkdir(parents=True)
     (tmp_path / "mine/1/thesis.txt").write_text("four years")
     (tmp_path / "out/runs/.unfinished/0").mkdir(parents=True)

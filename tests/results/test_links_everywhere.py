@@ -1,4 +1,4 @@
-"""A link in the place of each file and folder of results: nothing of what it leads to is shown or changed."""
+"""Tests of a link in the place of each file and folder of results: its target is neither shown nor changed."""
 
 import json
 import shutil
@@ -27,7 +27,7 @@ MARK = "somebody else's"
 
 
 def contents(folder: Path) -> dict[Path, bytes]:
-    """All files below a folder."""
+    """Return all files below a folder."""
     return {file: file.read_bytes() for file in sorted(folder.rglob("*")) if file.is_file()}
 
 

@@ -1,4 +1,4 @@
-"""A lock that somebody holds is tried for a moment, by the clock of who wants it."""
+"""Tests of locks: a held lock is tried for a moment, by the caller's clock."""
 
 import os
 from pathlib import Path

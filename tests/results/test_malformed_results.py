@@ -1,4 +1,4 @@
-"""Files of results that are damaged, or that somebody else made: one line each, and the other runs are still shown."""
+"""Tests of damaged or foreign files of results: one line each, and the other runs are still shown."""
 
 import copy
 import json
@@ -33,12 +33,12 @@ STRANGE: list[Any] = [None, True, -1, 7, 1e308, -1e-320, 2**64, "x", "\x1b[31m\u
 
 @pytest.fixture
 def results(shelf: Shelf, folder: Path) -> Path:
-    """A copy of results of four runs, one of which has what every backend writes, as `out`."""
+    """Copy results of four runs to `out`; one run has the keys that any backend writes."""
     return shelf.copy("recorded", folder / "out")
 
 
 def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:  # noqa: ANN401 (any JSON)
-    """Every place in a value where another could stand."""
+    """Yield every place in a value that can be replaced."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, entry in entries:
         yield (*place, key)
@@ -46,7 +46,7 @@ def places(value: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
 
 
 def with_change(content: Any, place: tuple[Any, ...], to: Any) -> Any:  # noqa: ANN401 (any JSON)
-    """The same with another value in one place; `...` leaves the key out."""
+    """Return a copy with another value in one place; `...` leaves the key out."""
     content = copy.deepcopy(content)
     inside = content
     for key in place[:-1]:
@@ -59,7 +59,7 @@ def with_change(content: Any, place: tuple[Any, ...], to: Any) -> Any:  # noqa: 
 
 
 def read(directory: Path) -> dict[str, Any]:
-    """All that reads statistics without drawing."""
+    """Run every reader of statistics that draws nothing."""
     opened_results = library.open(directory)
     print_summary(opened_results)
     content = opened_results.as_json()
@@ -82,7 +82,7 @@ def test_whatever_stands_in_statistics_is_taken_or_one_line(results: Path, capsy
         shutil.rmtree(results / f"runs/mexico-cellular/{scheme}/2")
     others_runs = [run for run in read(results)["runs"] if (run["scheme"], run["run"]) != ("cubic", 1)]
     accepted_count = refused_count = 0
-    # in turn, every place gets one of the values, and every seventh is left out
+    # Each place gets one of the values in turn, and every seventh is left out.
     for number, place in enumerate(places(document)):
         for to in (STRANGE[number % len(STRANGE)], *([...] if number % 7 == 0 else [])):
             file.write_text(json.dumps(with_change(document, place, to)))

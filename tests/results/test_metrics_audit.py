@@ -1,4 +1,4 @@
-"""An audit of every metric: the numbers of the core beside those of `support.by_hand.metrics`, computed from logs."""
+"""Audit of every metric: the core's numbers against those of `support.by_hand.metrics`, computed from logs."""
 
 import json
 from pathlib import Path
@@ -142,7 +142,7 @@ RUNS: dict[str, Table] = {
     ),
 }
 NOT_AT_LINKS = ("reverse", "policer", "video-both-ways")
-"""Where the packet log does not say what passed a link: it has no queue, or other flows' acknowledgements pass it."""
+"""Runs whose packet log does not say what passed a link: it has no queue, or other flows' ACKs pass it."""
 
 NOT_IN_THE_LOG = {
     *("flow", "scheme", "start_s", "stop_s", "link", "direction", "invalid_reason", "convergence_delta"),
@@ -150,16 +150,16 @@ NOT_IN_THE_LOG = {
     *("media", "media.frames_written", "media.frames_skipped"),
     *(f"rtt_{name}_ms" for name in ("min", "mean", "p50", "p95", "p99")),  # of what one end alone saw
 }
-"""Labels, and what the files of a run do not tell a second time."""
+"""Labels, and values that the files of a run do not contain a second time."""
 ROUNDED = {
-    # Times in the files of samples are whole ns, and the rates whole bit/s, as they were when they were integrated.
+    # Sample files have times in whole ns and rates in whole bit/s; the core integrated exact values.
     **dict.fromkeys(("mean_srtt_ms", "mean_srtt_l4", "mean_est_qdelay_l4"), 1e-6),
     **dict.fromkeys(("mean_network_power_l4", "mean_delivery_rate_l4"), 1e-6),
 }
 
 
 def flat(values: Values) -> Values:
-    """`a.b` for key `b` of the object `a`."""
+    """Return values with the name `a.b` for key `b` of the object `a`."""
     tables = {key: value for key, value in values.items() if isinstance(value, dict)}
     inner = {f"{outer}.{key}": value for outer, table in tables.items() for key, value in table.items()}
     return {key: value for key, value in values.items() if key not in tables} | inner

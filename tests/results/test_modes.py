@@ -1,4 +1,4 @@
-"""Two modes in the runs of a scheme: found where there are two, and hardly ever where there is one."""
+"""Tests of two modes in the runs of a scheme: found if they exist, and hardly ever if not."""
 
 import random
 from collections.abc import Callable
@@ -15,7 +15,7 @@ Draw = Callable[[random.Random], float]
 
 
 def found_percent(draw: Draw, count: int) -> float:
-    """Return in how many of 100 samples two modes are found; the standard error is at most 0.8."""
+    """Return the percentage of samples in which two modes are found; the standard error is at most 0.8."""
     generator = random.Random(count)
     return sum(two_modes([draw(generator) for _ in range(count)]) is not None for _ in range(4000)) / 40.0
 

@@ -1,4 +1,4 @@
-"""What is told of a run with real packets beside its numbers: how late it was, and the qlogs of its programs."""
+"""Tests of notes on a run with real packets: its lateness, and the qlogs of its programs."""
 
 import json
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Numbers are computed again from packet logs: those of honest runs are the same, those of others are told."""
+"""Tests of numbers computed again from packet logs: those of honest runs agree, differing ones are reported."""
 
 import json
 from pathlib import Path

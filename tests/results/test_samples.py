@@ -1,4 +1,4 @@
-"""The time series of a run, what its path does over time, and what figures make of both."""
+"""Tests of the time series of a run, of its path's changes over time, and of their figures."""
 
 import json
 from pathlib import Path
@@ -27,7 +27,7 @@ DELAY = {"kind": "delay", "delay_ms": 10.0}
 
 
 def specification(**changes: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON values)
-    """Two NewReno flows on 10 Mbit/s and 20 ms; the second one is there from 2 s to 4 s."""
+    """Return two NewReno flows on 10 Mbit/s and 20 ms; the second one lasts from 2 s to 4 s."""
     flow = {"scheme": "reno", "controller": "reno", "parameters": {}, "transport": {"profile": "tcp"}}
     flow["application"] = {"kind": "greedy"}
     late = flow | {"start_s": 2.05, "stop_s": 4.0}
@@ -57,9 +57,9 @@ def test_series_agree_with_the_metrics_of_the_run(tmp_path: Path) -> None:
         assert time_s[-1] <= metrics["stop_s"] + 1e-9
         assert time_s[0] > metrics["start_s"]
         active_s = metrics["stop_s"] - metrics["start_s"]
-        # payload that arrived, within what the last shorter interval may hold
+        # The arrived payload agrees within the contents of the last, shorter interval.
         assert mbps.sum() * 0.1 / active_s == pytest.approx(metrics["goodput_mbps"], rel=0.03)
-        # time means: sampled here, exact there
+        # These are time means: sampled here, exact in the metrics.
         assert flow.in_flight_segments[1].mean() == pytest.approx(metrics["mean_in_flight_bytes"] / 1448, rel=0.05)
         assert flow.srtt_ms[1].mean() == pytest.approx(metrics["mean_srtt_ms"], rel=0.05)
         assert flow.cwnd_packets[1].mean() == pytest.approx(metrics["mean_cwnd_bytes"] / 1448, rel=0.05)

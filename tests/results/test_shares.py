@@ -1,4 +1,4 @@
-"""Who got what in runs of several schemes: in the terminal, as objects, in the report."""
+"""Tests of the shares of schemes in a run: in the terminal, as objects, in the report."""
 
 import json
 import re
@@ -58,7 +58,7 @@ def test_the_shares_of_a_mix_are_those_of_its_packet_logs(dumbbell: Dumbbell, fo
 
 
 def test_the_time_of_shares_in_a_long_run_is_said_in_full() -> None:
-    """The report rounded it to three digits: `100 to 1e+03 s`."""
+    """The report rounded the time to three digits: `100 to 1e+03 s`."""
     group = Repetitions("p", "cubic+bbr")
     assert competing_text(group) == ""
     group.networks = [{"competing_from_s": 100.26, "competing_to_s": 1000.0}]
@@ -84,7 +84,7 @@ def test_runs_of_one_flow_have_no_shares(dumbbell: Dumbbell) -> None:
 
 
 def test_a_late_flow_competes_from_its_start_on(dumbbell: Dumbbell, folder: Path) -> None:
-    """Two flows of one scheme: what each gets is of the time in which both are there, and sums to the link's."""
+    """Each of two flows' shares covers the time in which both flows are active; the sum is the link's rate."""
     late = ("--schemes", "cubic", "--flows", "2", "--interval", "3", "--path", "small.toml", "--duration", "9")
     output = dumbbell("run", *late, "--warmup", "1", "--out", "out").stdout
     (run,) = library.open(folder / "out").runs
@@ -115,7 +115,7 @@ def test_harm_is_what_a_flow_lost_of_what_it_had_alone(dumbbell: Dumbbell, folde
     rows = {share.name: share for share in library.shares(alone["small", "cubic+bbr"], alone=alone)}
     had = [run.statistics["flows"][0]["goodput_mbps"] for run in results.runs if run.scheme == "cubic"]
     has = [run.statistics["flows"][0]["competing_goodput_mbps"] for run in results.runs if run.scheme != "cubic"]
-    # the first runs of all have met the same draws, and so on
+    # The first runs of all schemes have the same random draws, and so do the next ones.
     lost_parts = sorted(1 - beside / before for beside, before in zip(has, had, strict=True))
     harms = rows["cubic"].harms
     assert harms is not None
@@ -143,7 +143,7 @@ def test_harm_without_runs_that_met_the_same_draws_is_by_the_mean_alone() -> Non
 
 
 def test_the_heading_of_totals_has_the_seconds_that_are_counted(dumbbell: Dumbbell, folder: Path) -> None:
-    """They are others than those of the shares: all flows are not there from the end of the warm-up on."""
+    """The totals' seconds differ from those of the shares: not all flows are active from the end of the warm-up on."""
     late = ("--schemes", "cubic", "--flows", "2", "--interval", "3", "--path", "small.toml", "--duration", "9")
     output = dumbbell("run", *late, "--runs", "2", "--warmup", "1", "--out", "out").stdout
     starts = [run.statistics["flows"][1]["start_s"] for run in library.open(folder / "out").runs]
@@ -161,7 +161,7 @@ def test_the_heading_of_totals_has_the_seconds_that_are_counted(dumbbell: Dumbbe
 
 
 def test_shares_are_in_the_order_that_was_given(dumbbell: Dumbbell) -> None:
-    """They were in that of the totals, which the table does not show."""
+    """The shares were in the order of the totals, which the table does not show."""
     mixes = ("--mix", "vegas+bbr", "--mix", "cubic+bbr", "--mix", "bbr+reno")
     output = dumbbell("run", *mixes, "--path", "small.toml", "--duration", "3", "--out", "out").stdout
     parts = output.split("\n\n")

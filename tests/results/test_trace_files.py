@@ -1,4 +1,4 @@
-"""Trace files in a path's TOML: taken over with their SHA-256, found again, and not repeated in every log."""
+"""Tests of trace files in a path's TOML: copied with their SHA-256, found again, and not repeated in every log."""
 
 import hashlib
 import json

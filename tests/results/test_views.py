@@ -1,4 +1,4 @@
-"""Windows, packets and the reading of a run, beside what its files say when they are read with pyarrow."""
+"""Tests of a run's windows, packets and reading against its files, read with pyarrow."""
 
 import json
 import struct
@@ -36,7 +36,7 @@ SEND, DROP, DELIVER, LOST, ACKED = 0, 3, 5, 12, 13
 
 
 class Columns:
-    """What a view answers, read as its format says."""
+    """Answer of a view, read by its format."""
 
     def __init__(self, content: bytes) -> None:
         (length,) = struct.unpack_from("<I", content)
@@ -61,7 +61,7 @@ class Columns:
 
 @pytest.fixture
 def folder(shelf: Shelf) -> Path:
-    """Runs of two schemes over a small buffer, with everything logged."""
+    """Run two schemes over a small buffer, with everything logged."""
 
     def make(out: Path) -> None:
         (path := out.with_name("narrow.toml")).write_text(NARROW)
@@ -113,7 +113,7 @@ def test_a_window_has_the_extremes_that_the_log_has(folder: Path, scheme: str) -
             assert len(at) == 0
             continue
         assert high.max() == delays[inside].max()
-        # each row is the extremes of the samples up to the next one
+        # Each row has the extremes of the samples up to the next row.
         for place in range(0, len(at), 17):
             until = at[place + 1] if place + 1 < len(at) else end
             of_row = delays[inside & (times >= at[place]) & (times < until)]
@@ -194,7 +194,7 @@ def test_the_reading_says_what_the_log_says(folder: Path) -> None:
     links = pq.read_table(run / "links.parquet").to_pylist()
     queue = [row["value"] for row in links if row["field"] == "queue_bytes" and row["link"].startswith("data/")]
     assert kinds["queue"][0]["evidence"]["queue_bytes"] == max(queue)
-    # the queue dropped all of them: so its counter says
+    # The queue dropped all of them, by its counter.
     counted_drops = max(row["value"] for row in links if row["field"] == "dropped" and row["link"].startswith("data/"))
     assert counted_drops == dropped_packets
     assert all(loss["evidence"]["cause"] == 1 for loss in kinds["loss"])

@@ -1,4 +1,4 @@
-"""`dumbbell benchmark` through the real command: a small part of it, resumed, in a database; and its documentation."""
+"""Tests of `dumbbell benchmark` through the real command: a small part, resumed, in a database, its documentation."""
 
 import json
 import sqlite3

@@ -1,4 +1,4 @@
-"""`dumbbell calibrate`: the error it goes by, the targets it reads, and that it finds paths that are known."""
+"""Tests of `dumbbell calibrate`: its error, its targets, and the fit of known paths."""
 
 import json
 import subprocess
@@ -30,8 +30,8 @@ from dumbbell_calibrate.uncertainty import intervals
 from support.commands.command import COMMAND, replace_options
 from support.told import transcript
 
-# Yan et al., USENIX ATC 2018, figure 3a: what nine schemes got from Nepal to India, and in the emulator that was
-# calibrated to that: Mbit/s and ms, measured and emulated.
+# Yan et al., USENIX ATC 2018, figure 3a: results of nine schemes from Nepal to India, and in the emulator calibrated to
+# them: Mbit/s and ms, measured and emulated.
 NEPAL = {
     "cubic": ((0.436, 261), (0.401, 274)),
     "ledbat": ((0.405, 214), (0.397, 216)),
@@ -289,7 +289,7 @@ LOSS = next(model for model in MODELS if model.name == "loss")
 
 
 class Arithmetic:
-    """In the place of the simulator: five schemes that a formula tells everything of."""
+    """A stand-in for the simulator: a formula gives all results of five schemes."""
 
     def __init__(self) -> None:
         self.asked: list[tuple[str, ...]] = []
@@ -343,12 +343,12 @@ def test_held_out_schemes_are_predicted_by_fits_that_do_not_know_them(tmp_path: 
     assert loss.error < 0.1
     assert {scheme for scheme, _ in loss.by_point} == set(names)
     assert loss.error == pytest.approx(sum(loss.by_point.values()) / 5)
-    # a fold's schemes are asked for once, when its two fits are done; all others in every evaluation
+    # A fold's schemes are asked for once, when its two fits are done; all others in every trial.
     for fold in ladder.folds:
         assert 1 <= objective.asked.count(tuple(fold)) <= 3
         rest = tuple(name for name in target.schemes if name not in fold)
         assert objective.asked.count(rest) > 5
-    # a model that says less of schemes it knows was not tried on others
+    # A model that fits known schemes worse was not tried on others.
     assert "rate-delay" not in ladder.held_out
 
 
@@ -364,7 +364,7 @@ def test_every_scheme_is_held_out_once() -> None:
 def test_every_fold_fits_all_parameters_anew(tmp_path: Path) -> None:
     read_points = read_target(table(tmp_path, TABLE + "fillp,1,1,0\nbbr,1,1,0\nscream,1,1,0\n"), TargetOptions())
     paths = [candidate_of(MODELS[1], {"rate_mbps": rate, "delay_ms": 20.0, "queue_ms": 80.0}) for rate in (10.0, 30.0)]
-    # one scheme was measured over a path that is three times as fast: only the fold without it finds the others' path
+    # One scheme was measured over a path that is three times as fast: only the fold without it finds the others' path.
     truth = {name: Arithmetic.outcome(paths[name == "fillp"], name) for name in ("cubic", "fillp", "bbr", "vegas")}
     points = [point(name, outcome.throughput_mbps, outcome.delay_p95_ms or 0.0) for name, outcome in truth.items()]
     target = replace(
@@ -383,14 +383,14 @@ def test_every_fold_fits_all_parameters_anew(tmp_path: Path) -> None:
     assert ladder.fits["queue"].numbers == 8
     assert queue.deviation == pytest.approx(numpy.std([fold.error for fold in queue.folds], ddof=1))
     assert queue.error == pytest.approx(numpy.mean([fold.error for fold in queue.folds]))
-    # what is in no fit is in none of these means
+    # Schemes that are in no fit are in none of these means.
     assert {scheme for scheme, _ in queue.by_point} == set(values)
     assert [scheme for scheme, _ in ladder.predictions["queue"].by_point] == ["scream"]
     assert ladder.predictions["queue"].standard_error is None
 
 
 class Listening:
-    """In the place of workers: keeps what it is asked to simulate."""
+    """A stand-in for workers that keeps its tasks."""
 
     def __init__(self) -> None:
         self.asked: list[dict[str, Any]] = []
@@ -467,7 +467,7 @@ def test_a_smooth_surface_sees_through_chaos() -> None:
     noisy = exact * (1.0 + 0.05 * rng.standard_normal(exact.shape))
     smooth = surface(places.tolist(), noisy, quality)
     assert smooth is not None
-    # 5 % of chaos in every value, 1.5 % in what is said of the middle
+    # The noise is 5 % in every value; the surface is 1.5 % off in the middle.
     assert smooth.at([[0.52, 0.48]])[0, 0] == pytest.approx(true(0.52, 0.48), rel=0.015)
     assert surface(places[:6].tolist(), noisy[:6], quality[:6]) is None
     noisy[0:5, :, 1] = numpy.nan
@@ -521,9 +521,10 @@ def test_a_known_path_is_found(tmp_path: Path) -> None:
     # validation/calibration.py has longer and more runs
     assert values["delay_ms"] == pytest.approx(15.0, rel=0.1)
     assert values["queue_ms"] == pytest.approx(20_000 * 8e-3 / 3.0, rel=0.1)
-    # all schemes meet the same losses: of some 5,000 packets a run, three runs there and one here scatter by 0.0016
+    # All schemes meet the same losses: with some 5,000 packets per run, three measured runs and one simulated run
+    # scatter by 0.0016.
     assert values["loss"] == pytest.approx(0.01, abs=2.5 * 0.0016)
-    # what is said of the path is what runs over it come to
+    # The reported values of the path are those of runs over it.
     path = replace(calibrate_path.path, name="calibrated")
     again = dumbbell.run(schemes=SCHEMES, path=path, runs=1, duration=20, seed=1, log="none", out=tmp_path / "again")
     pairs = [
@@ -560,14 +561,14 @@ def test_a_senders_buffer_is_not_taken_for_a_queue(
     assert values["rate_mbps"] == pytest.approx(mbps, rel=0.05)
     assert values["delay_ms"] == pytest.approx(delay_ms, rel=0.05)
     assert values["send_buffer_kb"] == pytest.approx(size / 1e3, rel=0.05)
-    # the true path, with hosts as they were found, explains as much
+    # The true path, with the hosts as fitted, explains as much.
     assert calibrate_path.truth is not None
     assert calibrate_path.truth.true.error == pytest.approx(calibrate_path.truth.calibrated_score.error, abs=0.02)
     assert (
         f"--set vegas.transport.send_buffer_bytes={calibrate_path.hosts['send_buffer_bytes']}"
         in calibrate_path.host_words()
     )
-    # without that knob the buffer is taken for a queue that is not there
+    # Without this parameter the buffer is taken for a queue that does not exist.
     queue = calibrate_path.ladder.fits["queue"]
     assert queue.error > 10 * calibrate_path.in_sample_error
 
@@ -647,7 +648,7 @@ def test_the_command_holds_out_predicts_and_scores_the_truth(
     assert "| `copa` | held out as asked |" in page
     assert "in-sample (3 parameters fitted to 9 numbers)" in page
     assert "`default` was given as the true path" in page
-    # in words, over the same journal
+    # The output is in words, over the same journal.
     assert main(["calibrate", target, "--out", str(out), *words, "--resume"]) == 0
     output = capsys.readouterr().out
     assert "default, the true path" in output

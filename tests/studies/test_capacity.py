@@ -1,4 +1,4 @@
-"""Rates that a machine carries: verdicts of runs, the climb from rate to rate, and what the command prints."""
+"""Tests of rates that a machine carries: verdicts of runs, the climb from rate to rate, and the command's output."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""Commands that ccperf prints, run as they are; and what is refused of them."""
+"""Tests of commands that ccperf prints, run unchanged, and of refused ones."""
 
 import json
 import shlex
@@ -21,7 +21,7 @@ EXPERIMENT_15 = """--experiment-name=steady_state_single_flow --db-path=benchmar
     --bw=100.42Mbps --loss=0.0 --qlen=173p --qdisc=FifoQueueDisc --rtts=54ms --sources=src_0 --destinations=dst_0
     --protocols=TCP --algs=TcpNewReno --recoveries=TcpPrrRecovery --start-times=0s --stop-times=15s
     '--traffic-models=Greedy(bytes=0)'"""
-"""As ccperf.net prints it for experiment #15."""
+"""Command of experiment #15, as ccperf.net prints it."""
 
 EXPERIMENT_4 = """ns3-dev-ccperf-static-dumbbell-default --experiment-name=steady_state_rtt_fairness
     '--parameters={aut:TcpNewReno,k:2,path:static.default,rtts:[97ms,76ms]}' --aut=TcpNewReno --stop-time=15s --seed=42
@@ -225,7 +225,7 @@ def test_values_with_units() -> None:
 def test_parameters_also_as_a_shell_splits_them() -> None:
     table = {"aut": "TcpNewReno", "rtts": "[97ms,76ms]", "k": "2"}
     assert parameters(["{aut:TcpNewReno,rtts:[97ms,76ms],k:2}"]) == table
-    # unquoted braces: bash makes three words of them, split at every comma
+    # bash turns unquoted braces into three words, split at every comma.
     assert parameters(["aut:TcpNewReno", "rtts:[97ms", "76ms]", "k:2"]) == table
     assert parameters(None) == {}
 

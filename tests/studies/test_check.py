@@ -1,4 +1,4 @@
-"""`dumbbell check`: the rule by simulation, and the command as CI runs it."""
+"""Tests of `dumbbell check`: the rule by simulation, and the command as CI runs it."""
 
 import hashlib
 import json
@@ -144,7 +144,7 @@ def test_equal_sides_raise_no_alarm_whatever_the_scatter() -> None:
     for scatter in (0.3, 1.0, 3.0, 10.0):
         answers = [_answer(0.0, scatter, draw) for _ in range(500)]
         assert set(answers) <= {"same", "not resolved"}, scatter
-    # what is certain is said: with 0.3 % of scatter nothing stays open
+    # A clear result is reported: with 0.3 % of scatter nothing stays open.
     assert {_answer(0.0, 0.3, draw) for _ in range(200)} == {"same"}
 
 
@@ -169,7 +169,7 @@ def test_a_row_says_what_it_could_have_seen() -> None:
     row = judge(GOODPUT, before, after, can_pair=False, rows=40, most_runs=60, fair=50.0)
     assert row.verdict == "not resolved"
     assert row.would_show is not None
-    # an effect of that size is found in 80 of 100 draws: between 70 and 90 of 100 by chance
+    # An effect of that size is found in 80 of 100 draws: by chance between 70 and 90 of 100.
     worse_count = 0
     for _ in range(200):
         first = {seed: draw.gauss(100.0, statistics.stdev(before.values())) for seed in range(30)}
@@ -233,7 +233,7 @@ def test_a_change_that_must_change_nothing(dumbbell: Dumbbell, folder: Path, sui
     (folder / "nearly.toml").write_text(HALVED.replace("0.4", "0.699"))
     dumbbell("check", "copy=cubic", "--against", "cubic", *suite, "--identical")
     result = dumbbell("check", "nearly.toml", "--against", "cubic", *suite, "--identical", expect=1)
-    # the first line said `not resolved`, about quantities that nobody had asked for
+    # The first line was `not resolved`, about quantities that nobody had asked for.
     assert result.stdout.startswith(
         "not the same: nearly.toml beside cubic: packet logs differ in 1 of 2 cells: lossy\n"
     )
@@ -252,7 +252,7 @@ def test_a_stack_over_tcp_was_compared_with_a_baseline_over_quic_in_silence(
     remark = "The transports differ, not only the controllers: baseline: quic; candidate: tcp."
     assert remark in dumbbell(*words, expect=1).stdout.splitlines()
     assert json.loads(dumbbell(*words, "--json", expect=1).stdout)["remarks"] == [remark]
-    # a field that only one sender has says nothing about a difference
+    # A field that only one sender has says nothing about a difference.
     assert " - and" not in dumbbell(*words, expect=1).stdout
 
 
@@ -273,7 +273,7 @@ def test_the_first_packet_that_a_baseline_file_does_not_keep_was_left_out_in_sil
 
 
 def test_values_of_a_phase_are_named_in_the_state_that_differs() -> None:
-    # it said: phase 4.000 and 0 0 slow start
+    # The line was: phase 4.000 and 0 0 slow start.
     unit = "0 slow start, 4 convex"
     lines = difference_lines(FirstDifference("x", 1, None, None, (StateField("phase", unit, 4.0, 0.0),)))
     assert lines[-1] == "state there, of baseline and candidate: phase convex and slow start"
@@ -293,7 +293,7 @@ def test_everything_as_json(dumbbell: Dumbbell, suite: list[str]) -> None:
 
 
 def test_numbers_of_a_check_are_those_of_its_runs(dumbbell: Dumbbell, folder: Path, suite: list[str]) -> None:
-    # recomputed from what the runs left, not from the code that judges
+    # The numbers are recomputed from the runs' files, without the judging code.
     result = dumbbell(
         "check", "halved.toml", "--against", "cubic", *suite, "--cells", "lossy", "--json", "--out", "kept", expect=1
     )
@@ -324,7 +324,7 @@ def test_a_baseline_file_is_written_compared_and_refused_for_another_suite(
     assert "packet logs are equal in all cells" in result.stdout
     result = dumbbell("check", "halved.toml", "--against", "cubic.baseline.toml", *suite, expect=1)
     assert result.stdout.startswith("worse: halved.toml beside cubic.baseline.toml")
-    # and as the candidate: nothing runs then
+    # The file may also be the candidate: nothing runs then.
     result = dumbbell("check", "cubic.baseline.toml", "--against", "cubic.baseline.toml", *suite)
     assert result.stdout.startswith("same: ")
 
@@ -341,7 +341,7 @@ def test_a_baseline_file_is_written_compared_and_refused_for_another_suite(
 def test_a_number_of_a_baseline_that_nothing_measures_is_refused(
     dumbbell: Dumbbell, folder: Path, suite: list[str], value: str
 ) -> None:
-    # 1e308 ended in a traceback, by an overflow, with the status that says worse
+    # 1e308 overflowed and ended in a traceback, with the exit status of a worse candidate.
     (folder / "cubic.baseline.toml").write_text(
         'baseline = 2\ndumbbell = "1"\nscheme = "cubic"\ntransport = "tcp"\nsuite = "small"\nseed = 1\npackets = "0"\n'
         f'[cell.lossy]\npath = "lossy"\ndigest = "0"\nlogs = []\ngoodput = [4.0, {value}]\n'

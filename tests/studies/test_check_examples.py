@@ -1,4 +1,4 @@
-"""The stack's CUBIC of `docs/how-to/check.md`: its slip is caught."""
+"""Test of the stack's CUBIC of `docs/how-to/check.md`: its slip is caught."""
 
 import json
 import os

@@ -1,4 +1,4 @@
-"""Rules of safety in `dumbbell check`: what a candidate may not break, whatever else is better."""
+"""Tests of the rules of safety in `dumbbell check`, which no candidate may break, even if it is better otherwise."""
 
 import json
 import tomllib

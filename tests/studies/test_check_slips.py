@@ -1,4 +1,4 @@
-"""Twelve slips of a QUIC stack's CUBIC under `dumbbell check`: each is caught, by a rule or quantity that names it."""
+"""Tests of twelve slips of a QUIC stack's CUBIC under `dumbbell check`: a rule or quantity catches and names each."""
 
 import shutil
 import subprocess
@@ -26,7 +26,7 @@ SLIPS = {
     "no-fast-convergence": (10, "step", "step goodput"),
     "beta-75": (11, "step,long", "step p95 one-way delay"),
 }
-"""Number of the slip, cells that show it, and what the answer has to say."""
+"""Number of the slip, cells that show it, and a text of the answer."""
 
 
 @pytest.fixture

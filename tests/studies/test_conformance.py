@@ -1,4 +1,4 @@
-"""`dumbbell conformance`: the cases, what fails them, and what is refused."""
+"""Tests of `dumbbell conformance`: its cases, failures of them, and refused input."""
 
 import json
 import math
@@ -60,11 +60,11 @@ BROKEN = (
     ("rfc9743", "11", "ledbat-plus-plus", {}, {}, "window_ratio"),
     ("rfc9743", "1", "pcc", {}, {}, "sending"),
     ("safety", "5", "reno", {}, {"pacing_gain": 0.0}, "largest_burst"),
-    # marks that nobody answers are a failure, not a case that was not reached
+    # Marks that nobody answers are a failure, not a case that was not reached.
     ("cubic", "7", "gquic-cubic", {}, {}, "falls"),
     ("rfc9743", "20", "ns3-newreno", {}, {}, "completion"),
 )
-"""Suite, case, scheme, parameters and transport that break a rule, and the measure that has to say so."""
+"""Suite, case, scheme, parameters and transport that break a rule, and the measure that has to report it."""
 
 
 def break_scheme(scheme: str, parameters: Mapping[str, str], transport: Mapping[str, Any]) -> Scheme:
@@ -114,7 +114,7 @@ def test_a_controller_without_an_undo_is_not_accused(tmp_path: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("suite", conformance_suites())
 def test_failures_of_built_in_schemes_are_known_and_known_ones_fail(suite: str, tmp_path: Path) -> None:
-    """What fails says why; and a reason for a failure that is none any more is refused. RFC 9743 sets no numbers."""
+    """A failing case gives its reason; a reason without a failure is refused. RFC 9743 sets no numbers."""
     check_conformance = dumbbell_conformance.check_conformance(suite, out=tmp_path / "out", jobs=2)
     if suite != "rfc9743":
         unknown = [
@@ -469,7 +469,7 @@ def test_scripts_name_the_first_condition_that_a_plug_in_fails(dumbbell: Dumbbel
 
 
 def test_a_scenario_that_does_not_come_about_is_no_pass() -> None:
-    """The check is passed by any flow, but the drop that the case needs never happens."""
+    """Any flow passes the check, but the drop that the case needs never happens."""
     reach = '[[check]]\nmeasure = "count"\nevent = "drop"\nat_least = 1.0\nreach = true\nbecause = "needs a drop"\n'
     made_case = case(CASE.replace("1bdp", "100bdp") + reach + CHECK.replace("0.5", "0.0"))
     spec = dumbbell.specification("reno", made_case.path, duration=1.0, settings={"log": "full"})
@@ -513,7 +513,7 @@ def test_figures_are_those_of_the_packets() -> None:
 
 
 def test_the_page_has_every_case_and_twenty_schemes() -> None:
-    """What a case says stands there as its file has it: else `python -m validation.conformance --write` is due."""
+    """The page has each case as in its file; otherwise run `python -m validation.conformance --write`."""
     page = (ROOT / "docs" / "evidence" / "conformance.md").read_text(encoding="utf-8")
     for name in conformance_suites():
         suite = find_suite(name)
@@ -557,7 +557,7 @@ def test_known_failures_do_not_fail_and_new_ones_do(dumbbell: Dumbbell, folder: 
 
 @pytest.mark.usefixtures("runs_made_here")
 def test_a_known_failure_of_a_check_hides_no_new_one_of_its_case(dumbbell: Dumbbell, folder: Path) -> None:
-    """Verdicts were frozen for each case: beta fails case 1, and that the window falls twice did not show any more."""
+    """Verdicts were frozen for each case: beta fails case 1, and a second fall of the window was hidden."""
     words = ("cubic", "--case", "1", "--jobs", "1", "--schemes", "mine.toml")
     scheme_text = 'kind = "core"\ncontroller = "cubic"\nparameters = { beta = "0.5" }\n'
     (folder / "mine.toml").write_text(scheme_text)
@@ -593,7 +593,10 @@ def test_a_known_failure_of_a_script_hides_no_new_one_of_its_case(dumbbell: Dumb
 
 @pytest.mark.usefixtures("runs_made_here")
 def test_marks_of_a_scheme_without_ecn_are_not_judged_and_ignored_ones_fail(folder: Path) -> None:
-    """No `on_ecn` and no `ecn` in the transport: it does not use ECN. One that asks for marks has to answer them."""
+    """Without `on_ecn`, and without `ecn` in the transport, a scheme does not use ECN.
+
+    A scheme that asks for marks has to answer them.
+    """
     aimd = (ROOT / "examples/python/aimd.py").read_text()
     head, _, rest = aimd.partition("    def on_ecn(")
     without = head + "    def control(" + rest.partition("    def control(")[2]
@@ -626,7 +629,7 @@ def test_marks_of_a_scheme_without_ecn_are_not_judged_and_ignored_ones_fail(fold
 
 
 def test_no_bound_of_prague_says_more_than_its_rfc() -> None:
-    """RFC 9331, 4.3 bounds the time between marks. More than ten of them for each RTT failed `prague`."""
+    """RFC 9331, 4.3 bounds the time between marks. More than ten of them in an RTT failed `prague`."""
     for label in ("2a", "2b"):
         (prague_case,) = (candidate for candidate in find_suite("prague").cases if candidate.label == label)
         (marks,) = (check for check in prague_case.checks if check.measure == "marks")
@@ -641,7 +644,7 @@ def test_rules_of_tcp_are_not_asked_of_a_controller_over_quic(dumbbell: Dumbbell
 
 
 def test_no_script_sends_at_the_instant_of_a_loss() -> None:
-    # `sent_time <= recovery_start` (RFC 9002 B.5) makes such a packet one of before the loss
+    # By `sent_time <= recovery_start` (RFC 9002 B.5) such a packet was sent before the loss.
     for name, file in shipped_scripts().items():
         last = ""
         for line in file.read_text().splitlines():

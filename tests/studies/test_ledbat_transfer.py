@@ -1,4 +1,4 @@
-"""The LEDBAT transfer benchmark: rows as iperf 2 prints them, and the numbers of the test that it repeats."""
+"""Tests of the LEDBAT transfer benchmark: rows in the format of iperf 2, and the numbers of the repeated test."""
 
 import json
 import re
@@ -15,13 +15,13 @@ ROW = re.compile(r"\[ *(\d+|SUM)\] +(\d+\.\d)- ?(\d+\.\d) sec  ([\d. ]{4,}) KByt
 
 
 def runs_of(dumbbell: Dumbbell, *interval: str) -> list[dict[str, Any]]:
-    """The runs in `out` as in `show --intervals --json`."""
+    """Return the runs in `out` in the form of `show --intervals --json`."""
     runs: list[dict[str, Any]] = json.loads(dumbbell("show", "out", "--json", "--intervals", *interval).stdout)["runs"]
     return runs
 
 
 def rows_of(run: dict[str, Any], view: str, total: bool) -> list[dict[str, Any]]:
-    """The rows of one view in `show --intervals --json`."""
+    """Return the rows of one view in `show --intervals --json`."""
     return [row for row in run["transfers"]["rows"] if (row["view"], row["total"]) == (view, total)]
 
 
@@ -40,7 +40,7 @@ def test_the_module_of_2017_gives_the_rates_of_the_benchmark_that_was_made_with_
             assert len(streams) == 9 * count
             assert sum(streams) / len(streams) == pytest.approx(31.6 if near else 5.0, abs=1.5 if near else 0.5)
             if near:
-                # The rows that were published: 23 or 22 segments of 1,408 bytes, of one stream and of the sum of two.
+                # The published rows: 23 or 22 segments of 1,408 bytes, of one stream and of the sum of two.
                 assert {round(rate, 1) for rate in streams} == {31.6, 30.2}
                 sums = {round(2 * row["kbytes_per_s"] / count, 1) for row in rows if row["flow"] is None}
                 assert sums == ({63.2, 60.5} if count > 1 else set())
@@ -71,7 +71,7 @@ def test_the_rows_are_printed_as_iperf_prints_them(dumbbell: Dumbbell) -> None:
 
 
 def test_both_views_agree_with_the_metrics(dumbbell: Dumbbell) -> None:
-    """The server counts the payload delivered; the client is ahead by what is under way at the end, not by losses."""
+    """The server counts the delivered payload; the client is ahead by the bytes in flight at the end, not by losses."""
     dumbbell("run", "--schemes", "reno", "--path", "lossy.toml", "--duration", "4", "--out", "out")
     (run,) = runs_of(dumbbell, "0.25")
     (client,), (server,) = (rows_of(run, view, total=True) for view in ("client", "server"))

@@ -1,4 +1,4 @@
-"""`dumbbell path` over an emulated network between two peer processes: what it finds is what was emulated."""
+"""Test of `dumbbell path` over an emulated network between two peer processes: it finds the emulated values."""
 
 import json
 import subprocess
@@ -15,7 +15,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_an_asymmetric_path_is_found_as_it_is(tmp_path: Path) -> None:
-    # Ten and two Mbit/s, 100 and 20 kB, 10 and 70 ms; the tolerances are for a machine that does much else.
+    # Ten and two Mbit/s, 100 and 20 kB, 10 and 70 ms; the tolerances are for a machine with other work.
     file = tmp_path / "found.json"
     words = [
         sys.executable,

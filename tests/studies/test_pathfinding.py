@@ -1,4 +1,4 @@
-"""What is found out about a path, from packets of simulated runs, of which the truth is known."""
+"""Tests of path measurements on packets of simulated runs, whose ground truth is known."""
 
 import json
 import math
@@ -36,7 +36,7 @@ def delay(ms: float) -> dict[str, Any]:
 
 
 def log_flows(run: dict[str, Any], *data: dict[str, Any], seed: int = 1) -> list[FlowLog]:
-    """The flows of a run as it would be over this path, 20 ms back."""
+    """Return the flows of a run over this path, with 20 ms in the backward direction."""
     run = run | {"seed": seed, "path": run["path"] | {"data": list(data), "ack": [delay(20.0)]}}
     table = _core.simulate_in_memory(json.dumps(run))[1]
     assert table is not None
@@ -94,9 +94,9 @@ def test_the_spacing_of_a_train_tells_the_rate() -> None:
 
 
 def test_losses_in_trains_do_not_matter_wherever_they_are() -> None:
-    # Behind the link they leave holes in time, ...
+    # Packets lost behind the link leave holes in time.
     assert train([0, 1, 2, 5, 6, 9, 10, 11], 600.0).mbps() == pytest.approx(20.0)
-    # ... before it they do not.
+    # Packets lost before the link leave none.
     queue = Train(((0, 0, 1500), (1, 600_000, 1500), (2, 1_200_000, 1500), (7, 1_800_000, 1500)), 1e4)
     assert queue.mbps() == pytest.approx(20.0)
     assert train([0, 5], 600.0).mbps() is None
@@ -263,7 +263,7 @@ def test_reordered_packets_are_counted_and_how_long_they_were_held() -> None:
     assert idle.reordering(log) == idle.Reordering(share(0, len(log.sent_s), "packets came after later ones"), None)
 
 
-# The path that comes of it
+# The resulting path.
 
 
 def way(**changes: Any) -> Way:  # noqa: ANN401 (fields of any type)
@@ -331,7 +331,7 @@ def test_a_policer_comes_before_what_trains_saw() -> None:
     )
 
 
-# What is sent
+# The budget of sent bytes.
 
 
 def test_caps_are_kept() -> None:

@@ -1,4 +1,4 @@
-"""`dumbbell reproduce`: paths of measured runs, simulated runs beside them, and causes that are there, or are not."""
+"""Tests of `dumbbell reproduce`: paths of measured runs, their simulated runs, and causes that exist or not."""
 
 import json
 import re
@@ -43,7 +43,7 @@ def test_packets_leave_the_link_as_mahimahi_lets_them() -> None:
     # by hand: 1504 bytes an opportunity, 4 more a packet; an opportunity at the instant of an arrival has passed
     assert departures([0.2, 0.3], [1500, 1500], [0.0, 1.0, 2.0]) == [1.0, 2.0]
     assert departures([0.2, 0.3, 0.4], [700, 700, 700], [1.0, 2.0]) == [1.0, 1.0, 2.0]
-    # what an opportunity has left is lost when nobody waits, and a packet may straddle several
+    # An unused rest of an opportunity is lost if no packet waits, and a packet may straddle several opportunities.
     assert departures([0.2, 1.5], [100, 1500], [1.0, 2.0]) == [1.0, 2.0]
     assert departures([0.0], [2000], [1.0, 2.0, 3.0]) == [2.0]
     assert departures([0.0, 5.0], [1500, 1500], [1.0, 2.0]) == [1.0]
@@ -140,7 +140,7 @@ def test_runs_of_our_own_are_reproduced_without_causes(tmp_path: Path) -> None:
     assert content["scores"]["exact"]["both"] == 6
     assert len(content["rows"]) == len(table.read_text().splitlines()) - 1 == 6
     assert content["findings"][0] in page.read_text().replace("&amp;", "&")
-    # both sides are results like any others
+    # Both sides are normal results.
     assert dumbbell.open(tmp_path / "out" / "simulated" / "set").good
     assert dumbbell.open(tmp_path / "out" / "measured" / "set").good
 
@@ -162,7 +162,7 @@ def test_a_senders_buffer_is_found_and_used_on_other_runs(tmp_path: Path) -> Non
 
 
 def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Path) -> None:
-    # 4784 ms were shown where 1641 were measured, although the runs with sockets were simulated, too
+    # 4784 ms were shown for 1641 measured, although the runs with sockets were simulated, too.
     place = write_set(tmp_path, {"cubic": LIMITED}, mahimahi_path(), duration_s=30.0)
     (row,) = reproduce(place, tmp_path).rows
     assert row.causes == ()
@@ -171,7 +171,7 @@ def test_runs_with_linuxs_sockets_were_compared_with_unlimited_ones(tmp_path: Pa
     (row,) = reproduce(place, tmp_path, sockets="unlimited").rows
     assert [cause.kind for cause in row.causes] == ["buffer"]
     assert of_delay(row.exact) > 0.5
-    # and a host whose sockets hold more than Linux's: the measured window goes beyond the simulated one
+    # If a host's sockets hold more than Linux's, the measured window exceeds the simulated one.
     shutil.rmtree(tmp_path / "out")
     large = write_set(tmp_path / "large", {"cubic": limit_scheme("cubic", 2**23)}, mahimahi_path(), duration_s=60.0)
     (row,) = reproduce(large, tmp_path).rows
@@ -200,7 +200,7 @@ def test_a_kernel_that_paces_tcp_is_told_by_the_log(tmp_path: Path) -> None:
 
 
 def test_bursts_meet_the_socket_of_pantheons_tunnel(tmp_path: Path) -> None:
-    # 1500 opportunities every 1.5 s: 1.09 Mbit/s were simulated where 0.26 had been measured
+    # With 1500 opportunities every 1.5 s, 1.09 Mbit/s were simulated for 0.26 measured.
     bursts = mahimahi_path(5.0, times_ms=[1500.0] * 1500)
     socket = {"kind": "link", "rate_mbps": 10_000.0, "queue": {"kind": "droptail", "packets": 93}}
     place = write_set(tmp_path, {"cubic": "cubic"}, replace(bursts, data=[*bursts.data, socket]), 5.0)
@@ -248,7 +248,7 @@ def test_a_host_that_does_not_carry_the_rate_does_not_count(tmp_path: Path) -> N
     result = reproduce(place, tmp_path)
     assert kinds(result)["cubic"] == ["host-rate"]
     assert "the host could not carry the rate" in " ".join(result.findings())
-    # profiles of 22 and 605 ms came from such runs
+    # Such runs gave profiles of 22 and 605 ms.
     late = [host.profile.data for host in result.hosts if host.profile.data is not None]
     assert all(profile.mean_ms < LATE_MS for profile in late)
 
@@ -413,7 +413,7 @@ def test_how_long_it_takes_is_said_before(tmp_path: Path, capsys: pytest.Capture
 
 
 def without_packets(place: Path, numbers: dict[str, tuple[float, float]]) -> None:
-    """Leave of a set what Pantheon's analysis wrote, with other numbers."""
+    """Keep only the files that Pantheon's analysis wrote, with other numbers."""
     for file in place.glob("*.log"):
         if "link_run" in file.name:
             file.unlink()

@@ -1,4 +1,4 @@
-"""`dumbbell reproduce` on captures, qlogs and iperf3's JSON: of known paths, and of what cannot be used."""
+"""Tests of `dumbbell reproduce` on captures, qlogs and iperf3's JSON: of known paths, and of unusable files."""
 
 import json
 import shutil
@@ -33,14 +33,14 @@ PATHS = {
 }
 QUEUES_BYTES = {"deep": 135_000, "shallow": 150_000}
 TOLERANCES = {"pcap": (0.01, 0.02, 0.08), "qlog": (0.01, 0.02, 0.08), "iperf3": (0.02, 0.10, 0.15)}
-"""Relative, of rate, round trip and queue: packets tell each; counters are smoothed, and there is one each second."""
+"""Relative tolerances of rate, RTT and queue: packets show each; counters are smoothed, one per second."""
 
 pytestmark = pytest.mark.usefixtures("runs_made_here")
 
 
 @pytest.fixture(scope="module")
 def recorded_folder(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
-    """Sets of every kind by the name of the path; made once."""
+    """Return a function that returns sets of every kind by the name of the path, made once."""
     folders: dict[str, Path] = {}
 
     def folder_of(name: str) -> Path:
@@ -58,7 +58,7 @@ def reproduce(place: Path, tmp_path: Path, **more: object) -> dumbbell_reproduce
 
 
 def elements(path: PathModel) -> dict[str, dict[str, Any]]:
-    """The elements of the data direction, by kind."""
+    """Return the elements of the data direction, by kind."""
     return {element["kind"]: element for element in path.data}
 
 

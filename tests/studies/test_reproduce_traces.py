@@ -1,4 +1,4 @@
-"""The path of data of Pantheon: its trace files, mm-link's arguments, its capacity, and sets that are damaged."""
+"""Tests of the data path of Pantheon: its trace files, mm-link's arguments, its capacity, and damaged sets."""
 
 import json
 import os
@@ -125,9 +125,9 @@ set: vegas, run 1: not counted: it has 28.3 Mbit/s, and its path (the name of th
 
 
 def test_capacity_by_hand() -> None:
-    # one packet a millisecond
+    # One packet per millisecond.
     assert rates(np.array([1]), 10.0) == pytest.approx((12.0, 12.0), rel=2e-3)
-    # bursts of 10 packets each 1.5 s: in 3 s there are 2 or 3, and from the first to the last 1.5 s less
+    # Bursts of 10 packets each 1.5 s: in 3 s there are 2 or 3, and from the first to the last 1.5 s less.
     assert rates(np.array([1500] * 10), 3.0) == pytest.approx((20 * 0.012 / 3, 30 * 0.012 / 1.5))
     # nothing for half of the period: a run of 1 s may meet nothing, or all
     least, highest = rates(np.array([*range(1, 1001), 2000]), 1.0)
@@ -242,7 +242,7 @@ def test_a_run_of_a_gigabit_is_estimated_before_it_is_made(tmp_path: Path) -> No
 
 
 def with_log(metadata: Mapping[str, str], *lines: str, ack: bool = False) -> MahimahiCommand:
-    """The command of metadata and the head of one log."""
+    """Return the command of metadata and the head of one log."""
     return read_command(metadata, "metadata").with_heads({ack: read_head("\n".join(lines), "log", ack=ack)})
 
 

@@ -1,4 +1,4 @@
-"""The test cases for interactive media of RFC 8867: each runs, and shows what it is about."""
+"""Tests of the cases for interactive media of RFC 8867: each runs, and shows its subject."""
 
 import json
 from functools import cache
@@ -10,7 +10,7 @@ from dumbbell import _core, catalog
 from dumbbell.catalog.run_request import RunRequest
 from dumbbell.experiment import Experiment, resolve
 
-# `scream` is its authors' program, which keeps the queue full after some falls of capacity (docs/schemes/scream.md)
+# `scream` is its authors' program, which keeps the queue full after some falls of capacity (docs/schemes/scream.md).
 MEDIA = ("gcc", "nada", "scream-draft")
 
 
@@ -20,7 +20,7 @@ def plan_case(case: str, duration_s: float | None = None) -> Experiment:
 
 @cache
 def flows(case: str, scheme: str, from_s: float, to_s: float, path: int = 0) -> list[dict[str, Any]]:
-    """The flows of a run that ends at `to_s`, measured from `from_s` on."""
+    """Return the flows of a run that ends at `to_s`, measured from `from_s` on."""
     experiment = plan_case(case, to_s)
     run = next(
         run for run in experiment.all_runs() if run.scheme == scheme and run.path == list(experiment.paths)[path]
@@ -30,13 +30,14 @@ def flows(case: str, scheme: str, from_s: float, to_s: float, path: int = 0) -> 
 
 
 def rates(case: str, scheme: str, from_s: float, to_s: float) -> list[float]:
-    """What each camera's picture had, Mbit/s."""
+    """Return the media rate of each camera, Mbit/s."""
     return [flow["media"]["media_rate_mbps"] for flow in flows(case, scheme, from_s, to_s) if flow["media"]]
 
 
 @pytest.mark.parametrize("scheme", MEDIA)
 def test_5_1_the_rate_follows_the_capacity(scheme: str) -> None:
-    # 1, 2.5 (of which the source fills 1.5), 0.6, 1 Mbit/s, each after some time to settle. Headers take 3 to 5 %.
+    # The capacity is 1, 2.5 (the source fills 1.5), 0.6, 1 Mbit/s, each after some time to settle. Headers take 3 to 5
+    # %.
     for (from_s, to_s), least, highest in (
         ((20, 40), 0.7, 1.0),
         ((45, 60), 1.3, 1.55),
@@ -58,7 +59,7 @@ def test_5_2_two_flows_follow_the_capacity_together(scheme: str) -> None:
 
 @pytest.mark.parametrize("scheme", MEDIA)
 def test_5_3_a_narrow_way_back_hurts_only_who_sends_there(scheme: str) -> None:
-    # 2 Mbit/s are enough for either; then 1 Mbit/s forward with a free way back; then 0.5 forward and 0.8 back.
+    # 2 Mbit/s are enough for both directions; then 1 Mbit/s forward with a free backward direction; then 0.5 and 0.8.
     assert all(rate > 1.3 for rate in rates("5.3", scheme, 10, 20))
     forward, backward = rates("5.3", scheme, 25, 35)
     assert 0.6 < forward < 1.0
@@ -98,7 +99,7 @@ def test_5_7_ten_sources_fetch_files_beside_two_calls(scheme: str) -> None:
     assert (len(everyone), len(sources)) == (12, 10)
     assert all(flow["data_bytes_delivered"] >= 100_000 for flow in sources)
     assert all(rate > 0.03 for rate in rates("5.7", scheme, 20, 90))
-    # Nobody sends without end: a source that did would have several times the mean.
+    # No source sends without end: such a source would have several times the mean.
     mean = sum(flow["goodput_mbps"] for flow in sources) / 10
     assert max(flow["goodput_mbps"] for flow in sources) < 3 * mean
 
@@ -111,5 +112,5 @@ def test_5_8_a_paused_call_leaves_its_share_and_gets_it_back(scheme: str) -> Non
     assert all(rate > 1.2 for rate in other_rates)
     back = flows("5.8", scheme, 65, 80)[0]["media"]
     assert back["media_rate_mbps"] > 0.7
-    # What is planned is no stall.
+    # A planned pause is no stall.
     assert flows("5.8", scheme, 20, 80)[0]["media"]["stalls"] == 0

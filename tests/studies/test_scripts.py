@@ -1,4 +1,4 @@
-"""Scripts: shipped ones hold, what is wrong is named by its line, and the runners in other languages say the same."""
+"""Tests of scripts: built-in ones hold, a wrong line is named, and runners in other languages agree."""
 
 import json
 import re
@@ -38,7 +38,7 @@ def test_shipped_scripts_hold(name: str) -> None:
 
 
 def test_tolerances_for_other_controllers_are_not_used_by_the_built_in_cubic() -> None:
-    """Windows of whole segments are right, and the built-in controller has none."""
+    """Windows of whole segments are right for other controllers; the built-in one has none."""
     for name in (shipped_name for shipped_name in SHIPPED if shipped_name.startswith("cubic")):
         for check in dumbbell_conformance.run_scripts([name])[0].checks:
             match = re.fullmatch(r"\w+=([\d.]+)~[\d.]+", check.condition)
@@ -181,7 +181,7 @@ class Stack:
     def fields(self):
         return {"cwnd": self.window / self.mss, "ssthresh": self.ssthresh / self.mss}
 """
-"""Losses wait for their ACK, which is counted before them or after them."""
+"""A stack whose losses wait for their ACK, and are counted before or after it."""
 
 
 def stack(folder: Path, old: str = "", new: str = "", order: str = "acks") -> str:
@@ -193,7 +193,7 @@ def stack(folder: Path, old: str = "", new: str = "", order: str = "acks") -> st
 
 @pytest.mark.parametrize("order", ["acks", "losses"])
 def test_a_stack_that_keeps_losses_until_their_ack_is_not_accused(order: str, folder: Path) -> None:
-    """Conditions right after `lost` and `ecn` accused it, and ACKs of one time those that read what is in flight."""
+    """Conditions after `lost` and `ecn` accused it; simultaneous ACKs accused stacks that read the bytes in flight."""
     quic = folder / "quic.toml"
     stack(folder, order=order)
     quic.write_text('kind = "python"\nfile = "stack.py"\nclass = "Stack"\ntransport = { profile = "quic" }\n')
@@ -220,7 +220,7 @@ def test_a_slip_of_a_stack_that_keeps_losses_fails(folder: Path, old: str, new: 
 
 
 def test_no_script_judges_between_a_loss_or_a_mark_and_its_ack() -> None:
-    """A stack that keeps losses until the ACK that revealed them answers after it."""
+    """A stack that keeps losses until the ACK that revealed them answers after that ACK."""
     for name, file in SHIPPED.items():
         if name.partition("/")[0] in ("sender", "receiver"):
             continue
@@ -237,7 +237,7 @@ def test_no_script_judges_between_a_loss_or_a_mark_and_its_ack() -> None:
 
 
 def test_a_script_about_a_parameter_that_a_controller_lacks_is_not_applicable(dumbbell: Dumbbell, folder: Path) -> None:
-    """quinn's Cubic cannot switch fast convergence off: it was asked to, and failed."""
+    """quinn's Cubic cannot switch fast convergence off: the script asked for it, and failed."""
     source = (ROOT / "examples/python/aimd.py").read_text()
     (folder / "own.py").write_text(source)
     lines = dumbbell("vectors", "./own.py", "--run", "cubic-options", "reno/slow-start").stdout.splitlines()
@@ -270,7 +270,7 @@ def test_a_script_about_marks_is_not_asked_of_a_scheme_without_ecn(folder: Path)
 
 
 def test_acks_of_a_script_find_the_window_full() -> None:
-    """A stack that reads what is in flight (quic-go: within three packets, or half) must not stop to grow."""
+    """A stack that reads the bytes in flight (quic-go: within three packets, or half) must not stop growing."""
     checked_count = 0
     for name in (shipped_name for shipped_name in SHIPPED if shipped_name.startswith(("cubic", "reno"))):
         before: dict[str, float] = {}
@@ -286,7 +286,7 @@ def test_acks_of_a_script_find_the_window_full() -> None:
 
 
 def test_a_script_that_begins_with_another_window_is_not_applicable(dumbbell: Dumbbell, folder: Path) -> None:
-    """LEDBAT may begin with two packets whatever the transport has: its numbers are others then."""
+    """LEDBAT may begin with two packets in any transport, and then has other numbers."""
     source = (ROOT / "examples/python/aimd.py").read_text()
     (folder / "own.py").write_text(source.replace("start.initial_window_bytes / self.mss", "2.0"))
     output = dumbbell("vectors", "./own.py", "--run", "ledbat/gain", expect=1).stdout
@@ -331,7 +331,7 @@ def test_a_scheme_gets_the_parameters_of_scripts_for_its_controller(dumbbell: Du
     lines = dumbbell("vectors", "cubic", "--run").stdout.splitlines()
     assert len(lines) == sum(name.startswith("cubic") for name in SHIPPED)
     assert all(re.search(r"\d conditions? holds?$", line) for line in lines)
-    # another scheme with the same controller: it counts whole packets
+    # Another scheme with the same controller counts whole packets.
     lines = dumbbell("vectors", "cubic-linux", "--run", "cubic/beta", "cubic/concave-convex", expect=1).stdout
     assert "cubic/beta: 8 conditions hold" in lines
 

@@ -1,4 +1,4 @@
-"""Golden traces: the same each time, repeatable with `dumbbell run`, and compared with what comes out today."""
+"""Tests of reference traces: the same each time, repeatable with `dumbbell run`, and compared with current results."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +19,7 @@ FILES = {"acks.csv", "events.json", "events.txt", "experiment.toml", "figure.svg
 
 
 def write_steady(folder: Path, scheme: Scheme) -> Path:
-    """Write the experiment of the scenario `steady`, and nothing else of it: it is read before the others."""
+    """Write only the experiment of the scenario `steady`, which is read before the others."""
     (steady,) = (plan for plan in catalog.vectors() if plan.name == "steady")
     file = folder / "v/steady/experiment.toml"
     file.parent.mkdir(parents=True)
@@ -56,7 +56,7 @@ def test_the_scenarios_show_what_they_are_named_after(once: Dumbbell, folder: Pa
     after = [row for row in rows["one-loss"] if row["ssthresh_bytes"]]
     in_flight = int(before[-1]["in_flight_bytes"])
     assert int(after[0]["ssthresh_bytes"]) == pytest.approx(in_flight / 2, rel=0.1), "RFC 5681 equation 4"
-    # At most the path, two packets, and the receiver that waits 40 ms for a second one.
+    # The bound is the path, two packets, and the receiver's 40 ms of waiting for a second one.
     assert max(float(row["latest_rtt_ms"]) for row in rows["app-limited"]) < 80.0 + 2 * 6.1 + 40.0
     assert all(int(row["cwnd_bytes"]) <= 2 * 14480 for row in rows["app-limited"]), "an unused window does not grow"
 

@@ -87,7 +87,7 @@ def test_the_side_that_comes_second_waits_for_the_first(tmp_path: Path, clock: M
 
 
 def call_end(clock: ManualClock, folder: Path, **state: object) -> CallEnd:
-    """An end of a call whose page says nothing."""
+    """Return an end of a call whose page is silent."""
     page = SimpleNamespace(clock_offset_ms=lambda: 0.0, run=lambda *_, **__: {"records": [], "states": []})
     place = SimpleNamespace(samples=None, setup=lambda: SimpleNamespace(log=folder / "log"))
     conduct = Conduct()
@@ -111,7 +111,7 @@ def test_a_call_whose_other_side_has_been_gone_for_a_while_fails(tmp_path: Path,
 
 
 class ProbedPeer:
-    """Notes how long each command may take, and answers it."""
+    """Notes the time limit of each command, and answers it."""
 
     name = "far"
 

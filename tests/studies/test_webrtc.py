@@ -1,4 +1,4 @@
-"""WebRTC in real browsers: the parts without a browser, then calls over emulated paths where there is one."""
+"""Tests of WebRTC in real browsers: the parts without a browser, then calls over emulated paths if there is one."""
 
 import array
 import contextlib
@@ -42,7 +42,7 @@ L4S = SCREAM + "WebRTC-RFC8888CongestionControlFeedback/Enabled,offer:true/"
 
 
 class FakeBrowser:
-    """Answers DevTools calls as a table says: a result, an error text, or nothing at all."""
+    """Answers DevTools calls by a table: with a result, an error text, or not at all."""
 
     def __init__(self, answers: dict[str, Any]) -> None:
         commands, events = os.pipe(), os.pipe()
@@ -55,7 +55,7 @@ class FakeBrowser:
         self._thread.start()
 
     def say(self, message: dict[str, Any], pieces: int = 1) -> None:
-        """Sends a message, in so many pieces."""
+        """Send a message, in `pieces` pieces."""
         text = json.dumps(message).encode() + b"\0"
         size = -(-len(text) // pieces)
         for begin in range(0, len(text), size):
@@ -64,21 +64,21 @@ class FakeBrowser:
             os.write(self._out, text[begin : begin + size])
 
     def _is_read(self) -> bool:
-        """Whether no piece is in the pipe any more."""
+        """Return True if no piece is left in the pipe."""
         size = array.array("i", [0])
         fcntl.ioctl(self._out, termios.FIONREAD, size)
         return size[0] == 0
 
     def end(self) -> None:
-        """As if the browser had been killed; from any thread."""
-        # taken before it is closed: the close wakes the reader, whose thread may come here before this one goes on
+        """Close the output as if the browser had been killed; from any thread."""
+        # The descriptor is taken before it is closed: the close wakes the reader, whose thread may come here first.
         with self._ending:
             out, self._out = self._out, -1
         if out >= 0:
             os.close(out)
 
     def close(self) -> None:
-        """Releases everything."""
+        """Release everything."""
         self.end()
         self.devtools.close()
         self._thread.join()
@@ -117,7 +117,7 @@ def test_calls_that_fail_say_which(fake: FakeBrowser) -> None:
         fake.devtools.call("Page.enable")
     with pytest.raises(CallError, match=r"does not answer Silent.method within 0.05 s"):
         fake.devtools.call("Silent.method", timeout_s=0.05)
-    # a late answer is for nobody
+    # Nobody waits for a late answer.
     fake.say({"id": 2, "result": {}})
     assert fake.devtools.call("Browser.getVersion")["product"] == "Fake/1"
 
@@ -251,7 +251,7 @@ def test_what_shows_the_controller() -> None:
 
 
 def record(at_ms: float, **changes: float) -> Record:
-    """What a sender's page sees after so many ms of a good call: 30 frames a second, 8 ms to encode each."""
+    """Return the record of a sender's page after `at_ms` of a good call: 30 frames per second, 8 ms to encode each."""
     frames = at_ms * 0.03
     outbound = {
         "targetBitrate": 3e6,
@@ -289,7 +289,7 @@ def test_a_good_call_is_valid() -> None:
     assert good.objection() is None
     assert good.encode_ms == pytest.approx(8.0)
     assert (good.connected_at, good.media_at) == (90.0, 100.0)
-    # at a low target an encoder leaves out frames as it should, and the start of a call is no steady state
+    # At a low target an encoder leaves out frames as it should, and the start of a call is no steady state.
     assert conduct(*(record(at, framesPerSecond=5, targetBitrate=0.7e6) for at in times())).objection() is None
     late = (record(at, framesPerSecond=10 if at < 2000 else 30) for at in times())
     assert conduct(*late).objection() is None
@@ -298,7 +298,7 @@ def test_a_good_call_is_valid() -> None:
 
 
 def in_outage(at_ms: float, available: dict[str, float]) -> Record:
-    """A record of a call whose encoder has next to nothing to do from 3 to 6 s."""
+    """Return a record of a call whose encoder has next to nothing to do from 3 to 6 s."""
     is_out = 3000 <= at_ms < 6000
     # the frame rate is that of the last second
     fps = {"framesPerSecond": 2.0 if is_out else 20.0 if at_ms in range(6000, 7000) else 30.0}
@@ -312,7 +312,7 @@ def test_an_encoder_that_the_controller_holds_back_is_not_limited_by_its_content
     assert "content limited" in str(conduct(*(in_outage(at, going_on) for at in times())).objection())
 
     def pushed_back(target_mbps: float) -> str | None:
-        """The verdict if the log names this target beside an estimate of 4 Mbit/s while the outage lasts."""
+        """Return the verdict if the log has this target with an estimate of 4 Mbit/s during the outage."""
         result = conduct()
         for at in times():
             target = target_mbps if 3000 <= at < 6000 else 4.0
@@ -351,7 +351,7 @@ def test_samples_are_states_and_means_since_the_previous_one(tmp_path: Path) -> 
     assert first["rtt"] == pytest.approx(50.0)
     assert first["target_rate"] == pytest.approx(3.0)
     second = dict((field, value) for field, _, value in values(record(1100, encode_s=0.01), record(1000)))
-    # 33 frames of 10 ms in all, 30 of 8 ms of them before
+    # In all 33 frames of 10 ms, of which 30 frames of 8 ms came before.
     assert second["encode_time"] == pytest.approx((33 * 10 - 30 * 8) / 3)
     first_values = dict((field, value) for field, _, value in values(record(1000), record(1000)))
     assert "encode_time" not in first_values
@@ -402,12 +402,12 @@ def test_bad_arguments_are_one_line(
     assert len(errors.splitlines()) == 1
 
 
-# From here on with a browser, and with rights.
+# The following tests need a browser, and rights.
 
 
 @pytest.fixture(name="browser")
 def _browser() -> None:
-    """Skips what needs a browser behind emulated paths."""
+    """Skip tests that need a browser behind emulated paths."""
     reason = missing(catalog.schemes().find("chromium-gcc"))
     if reason or not BINARY.exists():
         pytest.skip(f"no browser here: {reason or BINARY}")
@@ -420,7 +420,7 @@ CALL_PATH = path_text(4.0, 20.0, 'queue = { kind = "droptail", bytes = 100000 }'
 
 
 def descendants(mark: str) -> list[str]:
-    """Command lines of the processes whose environment holds the text."""
+    """Return the command lines of the processes whose environment contains the text."""
     commands = []
     for entry in Path("/proc").iterdir():
         with contextlib.suppress(OSError):
@@ -439,7 +439,7 @@ def test_browsers_call_each_other_over_an_emulated_path(
     schemes = ("chromium-gcc", "chromium-scream")
 
     def call(scheme: str) -> list[Run]:
-        # a quarter of the points of the preset picture, so that a busy machine encodes them in time
+        # The picture has a quarter of the preset's points, so that a busy machine encodes it in time.
         small = [f"--set={scheme}.{setting}" for setting in ("width=640", "height=360", "noise=25")]
         dumbbell("run", *arguments, *small, "--schemes", scheme, "--out", scheme, expect=None)
         return runs_of(dumbbell, scheme)
@@ -451,7 +451,7 @@ def test_browsers_call_each_other_over_an_emulated_path(
         media = packets.filter((polars.col("event") == 5) & (polars.col("size_bytes") > 300))["time_ns"]
         assert media.min() < 3e9, "connected within 3 s"
         late = packets.filter((polars.col("event") == 5) & polars.col("time_ns").is_between(4e9, 8e9))
-        # of 4 Mbit/s; without a call it would be 0
+        # The rate is up to 4 Mbit/s; without a call it would be 0.
         assert 1.0 < late["size_bytes"].sum() * 8 / 4e6 < 4.1
         samples = polars.read_parquet(folder / scheme / run["directory"] / "flows.parquet")
         field = {name: frame["value"] for (name,), frame in samples.group_by("field")}
@@ -471,7 +471,7 @@ def test_browsers_call_each_other_over_an_emulated_path(
 @pytest.mark.usefixtures("browser")
 def test_a_browser_that_ignores_its_trial_fails_the_run(dumbbell: Dumbbell, folder: Path) -> None:
     (folder / "call.toml").write_text(CALL_PATH)
-    # a busy machine needs long until media flow; the run ends as soon as the browser has shown what it does
+    # A busy machine needs long until media flow; the run ends as soon as the browser has shown its fault.
     arguments = ("--backend", "emu", "--path", "call.toml", "--duration", "15", "--warmup", "0")
     # the browser takes the last of two modes
     for trials, message in (

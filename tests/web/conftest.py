@@ -26,7 +26,7 @@ from support.waiting import TIMEOUT_S
 CHROMIUM = "chromium-headless-shell"
 _TIMEOUT_MS = TIMEOUT_S * 1e3
 _LAYOUT_MS = 20_000
-"""Longest wait for a page that is wider than its window, ms: only a page that stays so wide takes it."""
+"""Longest wait for a page that is wider than its window, ms: only a page that stays so wide needs it."""
 _AXE = Path(__file__).parents[2] / "web/node_modules/axe-core/axe.min.js"
 _SEEN_IN_CONSOLE = ("error", "warning")
 
@@ -35,7 +35,7 @@ Serve = Callable[..., str]
 
 @pytest.fixture(scope="session")
 def playwright() -> Iterator[Playwright]:
-    """What drives browsers; once in a process."""
+    """Yield the driver of browsers, once in a process."""
     expect.set_options(timeout=_TIMEOUT_MS)
     with sync_playwright() as playwright:
         yield playwright
@@ -43,7 +43,7 @@ def playwright() -> Iterator[Playwright]:
 
 @pytest.fixture(scope="session")
 def chromium(playwright: Playwright) -> Iterator[Browser]:
-    """The browser; tests are skipped where there is none."""
+    """Yield the browser; without one, skip the tests."""
     executable = shutil.which(CHROMIUM)
     if executable is None:
         pytest.skip(f"no {CHROMIUM} here")
@@ -53,18 +53,18 @@ def chromium(playwright: Playwright) -> Iterator[Browser]:
 
 
 class Complaints(list[str]):
-    """What the pages of a context complained about: errors of scripts, of the network and of the page's policy."""
+    """Complaints of the pages of a context: errors of scripts, of the network and of the page's policy."""
 
 
 @pytest.fixture
 def complaints() -> Complaints:
-    """Empty at the end of a test, or the test fails. A test that provokes some clears it."""
+    """Return the complaints, which must be empty at the end of a test. A test that provokes some clears them."""
     return Complaints()
 
 
 @pytest.fixture
 def context(chromium: Browser, complaints: Complaints) -> Iterator[BrowserContext]:
-    """A browser without memories, with a clipboard."""
+    """Yield a browser context without stored data, with a clipboard."""
     context = chromium.new_context(viewport={"width": 1280, "height": 800}, accept_downloads=True)
     context.set_default_timeout(_TIMEOUT_MS)
 
@@ -82,13 +82,13 @@ def context(chromium: Browser, complaints: Complaints) -> Iterator[BrowserContex
 
 @pytest.fixture
 def page(context: BrowserContext) -> Page:
-    """A page of 1280 x 800 pixels."""
+    """Return a page of 1280 x 800 pixels."""
     return context.new_page()
 
 
 @pytest.fixture
 def serve_pages() -> Iterator[Serve]:
-    """Serve results directories; what to open, token included."""
+    """Yield a function that serves results directories; it returns the address, with the token."""
     servers = []
 
     def serve(*directories: Path) -> str:
@@ -109,7 +109,7 @@ class _Quiet(http.server.SimpleHTTPRequestHandler):
 
 @pytest.fixture
 def files_served() -> Iterator[Callable[[Path], str]]:
-    """Serve a folder of files as any web server does; the address of its index."""
+    """Yield a function that serves a folder of files as any web server does; it returns the address of its index."""
     servers = []
 
     def serve(folder: Path) -> str:
@@ -127,7 +127,7 @@ def files_served() -> Iterator[Callable[[Path], str]]:
 
 @pytest.fixture
 def site(tmp_path: Path, files_served: Callable[[Path], str]) -> Serve:
-    """Write results directories as a site, and serve its files."""
+    """Return a function that writes results directories as a site, and serves its files."""
 
     def write(*directories: Path) -> str:
         return files_served(dumbbell.write_site(*directories, out=tmp_path / "site"))
@@ -136,7 +136,7 @@ def site(tmp_path: Path, files_served: Callable[[Path], str]) -> Serve:
 
 
 def axe(page: Page) -> list[str]:
-    """Return what axe-core finds serious or critical on the page as it is, a line each."""
+    """Return the findings of axe-core on the page that are serious or critical, one per line."""
     page.evaluate(_AXE.read_text(encoding="utf-8"))
     report: dict[str, Any] = page.evaluate("axe.run()")
     return [
@@ -148,7 +148,7 @@ def axe(page: Page) -> list[str]:
 
 
 def overflow(page: Page) -> int:
-    """Return by how many pixels the page is wider than the window once it has laid itself out for the window."""
+    """Return the number of pixels by which the page is wider than the window, after its layout."""
     wider = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
     with suppress(PlaywrightTimeoutError):
         page.wait_for_function(f"() => {wider} <= 0", timeout=_LAYOUT_MS)

@@ -32,7 +32,7 @@ def _sample(draw: random.Random, size: int, mean: float = 0.0, deviation: float 
 
 
 def _whole_quantiles() -> list[dict[str, float]]:
-    """Return quantiles at whole degrees of freedom, read off intervals of values whose mean is 0."""
+    """Return quantiles at whole degrees of freedom, from intervals of values whose mean is 0."""
     quantiles = []
     for tests in (1, 2, 5, 12):
         for freedom in (4, 5, 6, 7, 9, 12, 19, 29, 60, 120, 499, 2000):
@@ -86,7 +86,7 @@ def _difference(draw: random.Random, size: int, is_paired: bool) -> dict[str, An
 
 
 def _family(draw: random.Random, tests: int) -> dict[str, Any]:
-    """Return samples that are compared at once, and for each pair whether the core calls it different."""
+    """Return samples that are compared together, and for each pair whether the core calls it different."""
     samples, probabilities = [], []
     for _ in range(tests):
         is_paired = draw.random() < 0.5

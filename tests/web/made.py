@@ -1,4 +1,4 @@
-"""Tables of runs as files, made from numbers: what `dumbbell site` writes, without runs of many hours before it."""
+"""Tables of runs as files, made from numbers: the output of `dumbbell site` without long runs."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ TEXTS = ("directory", "experiment", "path", "scheme", "status", "backend", "reas
 
 
 def field(name: str, is_text: bool) -> dict[str, Any]:
-    """How a column is described; what is neither a text nor a known metric is an axis."""
+    """Return the description of a column; a column that is neither a text nor a known metric is an axis."""
     for metric, title, unit, better, convention, factor, digits, main in METRICS:
         if name == metric:
             fields = {
@@ -98,7 +98,7 @@ def write_pages(
 
 
 def make_columns(rows: int, seed: int = 1) -> dict[str, Sequence[Any] | np.ndarray]:
-    """A table of so many runs of five schemes on forty paths; every hundredth failed, some have no delay."""
+    """Return a table of `rows` runs of five schemes on forty paths; every hundredth failed, some have no delay."""
     draw = np.random.default_rng(seed)
     schemes, paths = list(LOOKS), [f"path-{number}" for number in range(1, 41)]
     scheme, path = draw.integers(0, len(schemes), rows), draw.integers(0, len(paths), rows)

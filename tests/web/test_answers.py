@@ -1,4 +1,4 @@
-"""Charts that answer: their sentences are the project's findings, their tables its numbers."""
+"""Tests of charts that answer: their sentences are dumbbell's findings, their tables its numbers."""
 
 import csv
 import io
@@ -21,7 +21,7 @@ from web.test_overview import HOSTILE, hostile_table
 
 @pytest.fixture
 def results(shelf: Shelf) -> Path:
-    """Three schemes alone and two mixes, five runs each."""
+    """Make three schemes alone and two mixes, five runs each."""
     schemes, mixes = ["cubic", "vegas", "copa"], ["cubic*2+bbr", "copa+cubic"]
     settings: dict[str, Any] = {"path": "pantheon-4", "runs": 5, "duration": 2.0, "log": "none"}
     return shelf.made("answers", lambda out: dumbbell.run(schemes=schemes, mixes=mixes, out=out, **settings))
@@ -29,7 +29,7 @@ def results(shelf: Shelf) -> Path:
 
 @pytest.fixture
 def swept(shelf: Shelf) -> Path:
-    """A grid of two axes."""
+    """Make a grid of two axes."""
     return shelf.grid
 
 
@@ -40,7 +40,7 @@ def answers(page: Page) -> list[str]:
 
 
 def test_sentences_are_the_findings(serve_pages: Serve, page: Page, results: Path) -> None:
-    """Who is in front, who is best, who gets what: word by word what `dumbbell show` says."""
+    """The sentences on the front, the best scheme and the shares are those of `dumbbell show`, word by word."""
     findings = list(dumbbell.open(results).findings)
     address = serve_pages(results)
     page.goto(f"{address}#/charts")
@@ -53,7 +53,7 @@ def test_sentences_are_the_findings(serve_pages: Serve, page: Page, results: Pat
 
 
 def test_the_first_page_answers_and_then_lists(serve_pages: Serve, page: Page, results: Path) -> None:
-    """Findings and charts stand above the table; with a filter the charts say what the runs that are left show."""
+    """Findings and charts are above the table; with a filter the charts show the remaining runs."""
     page.goto(serve_pages(results))
     page.locator(".findings li").first.wait_for()
     assert page.locator(".findings li").all_inner_texts() == list(dumbbell.open(results).findings)
@@ -70,7 +70,7 @@ def test_the_first_page_answers_and_then_lists(serve_pages: Serve, page: Page, r
 
 
 def test_the_first_page_draws_sweeps_of_a_grid(serve_pages: Serve, page: Page, swept: Path) -> None:
-    """Throughput and delay along the axis, not the plane of each cell."""
+    """The chart shows throughput and delay along the axis, not the plane of each cell."""
     page.goto(serve_pages(swept))
     page.locator(".plot svg").first.wait_for()
     labels = page.locator(".plot svg").evaluate_all("(all) => all.map((each) => each.ariaLabel)")
@@ -78,7 +78,7 @@ def test_the_first_page_draws_sweeps_of_a_grid(serve_pages: Serve, page: Page, s
 
 
 def test_sentences_with_few_runs(serve_pages: Serve, page: Page, swept: Path, tmp_path: Path) -> None:
-    """Of two runs ranges are compared, a single one tells nothing."""
+    """Ranges of two runs are compared; a single run has none."""
     for runs in (1, 2):
         out = tmp_path / str(runs)
         dumbbell.run(schemes=["cubic", "bbr", "vegas"], path="default", runs=runs, duration=1.0, log="none", out=out)
@@ -131,7 +131,7 @@ def test_a_point_tells_and_opens_its_run(serve_pages: Serve, page: Page, results
 
 
 def test_a_brush_chooses_runs(serve_pages: Serve, page: Page, results: Path) -> None:
-    """Runs that were dragged over are a filter of the table."""
+    """Dragging over runs filters the table by them."""
     page.goto(f"{serve_pages(results)}#/charts")
     plot = page.locator(".plot svg")
     plot.wait_for()
@@ -151,7 +151,7 @@ def test_a_brush_chooses_runs(serve_pages: Serve, page: Page, results: Path) -> 
 
 
 def test_filters_go_along(serve_pages: Serve, page: Page, results: Path) -> None:
-    """What the table was filtered by, the charts are filtered by."""
+    """The filter of the table also holds for the charts."""
     page.goto(f"{serve_pages(results)}#/runs?filter=scheme:copa&filter=scheme:vegas")
     page.get_by_role("link", name="Charts").click()
     expect(page.locator(".legend li")).to_have_count(2)
@@ -162,7 +162,7 @@ def test_filters_go_along(serve_pages: Serve, page: Page, results: Path) -> None
 
 
 def test_sweeps(serve_pages: Serve, page: Page, swept: Path) -> None:
-    """Lines along an axis, a panel for each value of the other; over both a heat map of each scheme."""
+    """A sweep has lines along an axis, and a panel for each value of the other; both make a heat map of each scheme."""
     address = serve_pages(swept)
     means: dict[tuple[str, str], list[float]] = {}
     for run in (made_run.statistics for made_run in dumbbell.open(swept).runs):
@@ -182,7 +182,7 @@ def test_sweeps(serve_pages: Serve, page: Page, swept: Path) -> None:
 
 
 def test_shares(serve_pages: Serve, page: Page, results: Path) -> None:
-    """The matrix has both sides of each mix; those that were not run are gaps."""
+    """The matrix has both sides of each mix; mixes that were not run are gaps."""
     page.goto(f"{serve_pages(results)}#/charts?chart=shares")
     row = page.get_by_role("row").filter(has=page.get_by_role("rowheader", name="cubic"))
     row.wait_for()
@@ -198,7 +198,7 @@ def test_shares(serve_pages: Serve, page: Page, results: Path) -> None:
 
 
 def test_a_hundred_thousand_points(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
-    """Every chart of 100,000 runs is there within a second or two."""
+    """Every chart of 100,000 runs appears within a second or two."""
     table = make_columns(100_000)
     table["path"] = ["one"] * 100_000
     address = files_served(write_pages(tmp_path, table))
@@ -210,7 +210,7 @@ def test_a_hundred_thousand_points(files_served: Callable[[Path], str], page: Pa
 
 
 def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
-    """Markup in names stands in charts as it is."""
+    """Charts show markup in names as text."""
     table = hostile_table()
     table["path"] = [HOSTILE[0]] * 4
     table["status"] = ["done"] * 4
@@ -229,7 +229,7 @@ def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_pa
 def test_anybody_can_read_them(
     serve_pages: Serve, page: Page, results: Path, swept: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    """Nothing serious for axe-core, and no page wider than the window."""
+    """axe-core finds nothing serious, and no page is wider than the window."""
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     for address, charts in (

@@ -16,7 +16,7 @@ from web.conftest import Complaints, Serve, axe, overflow
 
 @pytest.fixture(scope="module")
 def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
-    """Three experiments with their pages, and the note that makes the directory a benchmark."""
+    """Make three experiments with their pages, and the file that marks the directory as a benchmark."""
     made_benchmark = make(
         tmp_path_factory.mktemp("pages") / "benchmark", ["steady_state_single_flow", "short", "competition"]
     )
@@ -31,7 +31,7 @@ def benchmark(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
 
 
 def test_pages_open_from_the_disk(benchmark: Benchmark, page: Page) -> None:
-    """All pages without a server: verdicts, the scorecard, an experiment, a run and its files."""
+    """All pages open without a server: verdicts, the scorecard, an experiment, a run and its files."""
     page.goto(f"file://{benchmark.directory}/index.html")
     page.locator(".grid [role=gridcell]").first.wait_for()
     assert page.url.startswith(f"file://{benchmark.directory}/pages/index.html")
@@ -57,7 +57,7 @@ def test_pages_open_from_the_disk(benchmark: Benchmark, page: Page) -> None:
 
 
 def test_competition_and_transfers(benchmark: Benchmark, page: Page) -> None:
-    """Shares, harm and completion times by size stand above the runs of their experiments."""
+    """Shares, harm and completion times by size are above the runs of their experiments."""
     base = f"file://{benchmark.directory}/pages/index.html"
     page.goto(f"{base}#/runs?filter=directory:d2")
     page.get_by_role("heading", name="Share beside each competitor").wait_for()
@@ -99,7 +99,7 @@ def test_a_benchmark_is_shown_alone(benchmark: Benchmark) -> None:
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_anybody_can_read_them(benchmark: Benchmark, serve_pages: Serve, page: Page, width: int) -> None:
-    """Nothing serious for axe-core, and no page wider than the window."""
+    """axe-core finds nothing serious, and no page is wider than the window."""
     page.set_viewport_size({"width": width, "height": 900})
     address = serve_pages(benchmark.directory)
     for view in ("runs", "verdicts", "scorecard", "runs?filter=directory:d2", "runs?filter=directory:d3"):

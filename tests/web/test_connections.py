@@ -1,4 +1,4 @@
-"""Connections that ask for nothing: they are closed, and whoever asks gets an answer beside them."""
+"""Tests of connections without a request: they are closed, and other clients get answers meanwhile."""
 
 import asyncio
 import errno
@@ -30,7 +30,7 @@ SILENT = 400
 
 @contextmanager
 def serving(shelf: Shelf, bounds: Bounds) -> Iterator[Server]:
-    """A server of results within bounds."""
+    """Start a server of results within bounds."""
     server = Server([Place("d1", "mixes", open_results(shelf.mixes))], bounds=bounds)
     server.start()
     try:
@@ -40,7 +40,7 @@ def serving(shelf: Shelf, bounds: Bounds) -> Iterator[Server]:
 
 
 def connect(address: str, says: bytes = b"") -> socket.socket:
-    """A connection that has sent some bytes."""
+    """Return a connection that has sent some bytes."""
     parts = urlsplit(address)
     assert parts.hostname is not None
     assert parts.port is not None
@@ -79,7 +79,7 @@ def test_silent_connections_make_room_for_the_next(shelf: Shelf) -> None:
 
 
 def test_who_may_not_ask_gets_one_answer_for_each_connection(shelf: Shelf) -> None:
-    # without that, requests in a row whose answers nobody reads would hold a connection for ever
+    # Without this limit a client could hold a connection for ever by successive requests without reading the answers.
     with serving(shelf, Bounds(4, 4, head_s=HOUR_S)) as server:
         client = Client(server.address)
         request = f"GET /data/runs.json HTTP/1.1\r\nHost: {client.host}\r\n\r\n".encode()
@@ -89,7 +89,7 @@ def test_who_may_not_ask_gets_one_answer_for_each_connection(shelf: Shelf) -> No
 
 @contextmanager
 def few_descriptors() -> Iterator[None]:
-    """Processes that start meanwhile may have few descriptors."""
+    """Limit the descriptors of processes that start in the block."""
     before = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (DESCRIPTORS, before[1]))
     try:
@@ -107,7 +107,7 @@ def test_bounds_follow_from_the_descriptors_of_the_process() -> None:
 def test_more_silent_connections_than_descriptors_stop_nobody_and_a_signal_ends_it_in_one_line(
     shelf: Shelf, start: Callable[..., subprocess.Popen[str]], number: signal.Signals
 ) -> None:
-    # 160 of them stopped it for everybody, and wrote 103 MB of tracebacks
+    # 160 such connections stopped the server for everybody, and wrote 103 MB of tracebacks.
     with few_descriptors():
         process = start("serve", shelf.mixes)
     assert process.stdout is not None

@@ -1,4 +1,4 @@
-"""Numbers that TypeScript takes from the core: critical values of Student's t, and which metrics are fractions."""
+"""Tests of numbers that TypeScript takes from the core: critical values of Student's t, and fractional metrics."""
 
 import json
 from typing import Any
@@ -19,7 +19,7 @@ def flat(value: Any) -> list[Any]:  # noqa: ANN401 (JSON)
 
 
 def test_unit_tests_of_typescript_compare_with_the_core() -> None:
-    """The file is what the core says now; if not: `python -m web.core_values` in `tests/`."""
+    """The file has the core's current values; otherwise run `python -m web.core_values` in `tests/`."""
     stored_values, current_values = flat(json.loads(FILE.read_text(encoding="utf-8"))), flat(core_values())
     assert len(stored_values) == len(current_values)
     for stored_value, other in zip(stored_values, current_values, strict=True):
@@ -27,7 +27,7 @@ def test_unit_tests_of_typescript_compare_with_the_core() -> None:
 
 
 def test_fractions_are_said_by_the_definitions() -> None:
-    """A metric is a fraction at every level that has it, shares of schemes are too, and rates are none."""
+    """A metric is a fraction at every level that has it; so are shares of schemes; rates are none."""
     names = {name for _, name in fraction_metrics()}
     assert {"utilization", "jain_index", "competing_share"} <= names
     levels = {(metric["level"], metric["name"]) for metric in dumbbell.listing("metrics") if metric["name"] in names}

@@ -1,4 +1,4 @@
-"""The pages in a second browser: Debian's Firefox, by WebDriver BiDi. Skipped where Debian has none."""
+"""Tests of the pages in a second browser: Debian's Firefox, by WebDriver BiDi; skipped if it is missing."""
 
 import shutil
 from collections.abc import Callable, Iterator

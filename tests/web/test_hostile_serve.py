@@ -1,4 +1,4 @@
-"""Results that somebody made to do harm, and requests that nobody should make: a line is said, and that is all."""
+"""Tests of hostile results and requests: each is refused in one line, and nothing else happens."""
 
 import json
 import shutil
@@ -37,13 +37,13 @@ def _results(shelf: Shelf, tmp_path: Path) -> Path:
 
 
 def files(directory: Path) -> dict[str, tuple[int, int]]:
-    """Return what changes when a file of a directory does."""
+    """Return the times and sizes of a directory's files, which show any change."""
     entries = ((file, file.lstat()) for file in directory.rglob("*") if file.is_symlink() or not file.is_dir())
     return {str(file.relative_to(directory)): (status.st_mtime_ns, status.st_size) for file, status in entries}
 
 
 def ask_all(client: Client, capfd: pytest.CaptureFixture[str]) -> dict[str, int]:
-    """Ask for everything: what is refused is refused in a line, and stderr stays empty."""
+    """Ask for everything: each refusal is one line, and stderr stays empty."""
     statuses = {}
     for path in (*OF_TABLE, *(f"{RUN}/{name}" for name in OF_RUN)):
         statuses[path], _, body = client.ask(path)
@@ -163,7 +163,7 @@ SECRET = "-----BEGIN OPENSSH PRIVATE KEY-----"
 
 @pytest.fixture(name="elsewhere")
 def _elsewhere(tmp_path: Path) -> Path:
-    """A folder of whoever looks at the results, with a key in it."""
+    """Make a folder of the reader of the results, with a key in it."""
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     (folder / "id_rsa").write_text(SECRET)
@@ -221,7 +221,7 @@ def test_links_below_a_runs_folder_show_nothing_and_nothing_is_written_through_t
 
 
 def content_of(file: Path) -> bytes:
-    """Return the content of a file of a site, or the answer that it hands over."""
+    """Return the content of a file of a site, or the answer in its script."""
     content = file.read_bytes()
     return handed_over(file) if content.startswith(b"dumbbell.take(") else content
 
@@ -233,7 +233,7 @@ def forge(results: Path) -> None:
 
 
 def older_index(results: Path) -> None:
-    """Statistics were copied over others, as `rsync` does: the index is that of the others."""
+    """Copy statistics over others, as `rsync` does: the index belongs to the old ones."""
     for file in (results / "runs").rglob("stats.json"):
         content = json.loads(file.read_text())
         content["network"]["goodput_mbps"] /= 2

@@ -1,4 +1,4 @@
-"""Results while they are made: what the server says, what the page and the terminal show, and what hostile files do."""
+"""Tests of running experiments: the server's events, the page, the terminal, and hostile files."""
 
 import itertools
 import json
@@ -33,7 +33,7 @@ MARKUP = "<img src=x onerror=alert(1)>"
 
 @pytest.fixture
 def results(tmp_path: Path) -> Path:
-    """One run is made, another one is not."""
+    """Make results of which one run exists, and another one does not."""
     out = tmp_path / "results"
     dumbbell.run(schemes=["cubic", "bbr"], path="pantheon-4", duration=2.0, out=out)
     table = dumbbell.open(out)
@@ -45,7 +45,7 @@ def results(tmp_path: Path) -> Path:
 
 
 def content(at_s: float, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
-    """What a run of one flow shows that has had 10 Mbit/s."""
+    """Return the live content of a run of one flow that has had 10 Mbit/s."""
     flow = {
         "flow": 1,
         "scheme": "bbr",
@@ -65,7 +65,7 @@ def content(at_s: float, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 (JSO
 
 
 class PlayedRun:
-    """A run that goes on, without packets: its log and the file that shows it."""
+    """A run that goes on without packets: its log and its live file."""
 
     def __init__(self, results: Path, label: str | None = None, number: int = 0) -> None:
         folder = results / "runs/.unfinished"
@@ -80,19 +80,19 @@ class PlayedRun:
         """The time of the run that was shown last."""
 
     def show(self, value: object) -> None:
-        """Write the file anew, as the core does."""
+        """Write the live file anew, as the core does."""
         temporary = self.file.with_suffix(".tmp")
         temporary.write_text(value if isinstance(value, str) else json.dumps(value))
         temporary.replace(self.file)
 
     def end(self) -> None:
-        """The run is over."""
+        """End the run."""
         self.file.unlink()
         self.log.unlink()
 
     @contextmanager
     def going_on(self, from_s: float = 0.2) -> Iterator[None]:
-        """Show more and more, in a thread."""
+        """Update the live file in a thread, for the time of the block."""
         over = threading.Event()
 
         def play() -> None:
@@ -303,7 +303,7 @@ def test_watch_of_a_shell_is_refused(dumbbell: Any) -> None:  # noqa: ANN401 (th
 
 
 def begin(words: list[str]) -> subprocess.Popen[str]:
-    """The real command, whose stderr can be read as it comes."""
+    """Start the real command, whose stderr can be read as it comes."""
     command = [sys.executable, "-m", "dumbbell", *words]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True)
 
@@ -341,7 +341,7 @@ def test_a_run_with_real_packets_shows_what_its_statistics_say_later(
     assert run["status"] == "done", errors
     shown_moments = [moment for moment in outcome["seen"] if moment[2]["attempt"] == run["attempts"]]
     assert len(shown_moments) >= 15, errors
-    # the start of the run is what the earliest of them says: no later one is more than half a second behind it
+    # The earliest moment tells the start of the run; no later one is more than half a second late.
     start = min(seen_s - at_s for seen_s, at_s, _ in shown_moments)
     gaps = [later[1] - sooner[1] for sooner, later in itertools.pairwise(shown_moments)]
     assert max(gaps) < 0.5

@@ -1,4 +1,4 @@
-"""The table of runs: what it shows is what `dumbbell show` prints, and 100,000 runs are no stall."""
+"""Tests of the table of runs: it shows the numbers of `dumbbell show`, and 100,000 runs do not stall it."""
 
 import csv
 import io
@@ -33,20 +33,20 @@ HOSTILE = (
 
 @pytest.fixture
 def results(shelf: Shelf) -> Path:
-    """Three schemes, six runs each: means have intervals."""
+    """Make three schemes with six runs each, so that means have intervals."""
     settings: dict[str, Any] = {"path": "pantheon-4", "runs": 6, "duration": 2.0, "log": "none"}
     return shelf.made("overview", lambda out: dumbbell.run(schemes=["cubic", "bbr", "copa"], out=out, **settings))
 
 
 @pytest.fixture(scope="module")
 def made_many(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """100,000 runs as files."""
+    """Write 100,000 runs as files."""
     out: Path = write_pages(tmp_path_factory.mktemp("many"), make_columns(100_000))
     return out
 
 
 def first_cells(page: Page, column: int, count: int = 20) -> list[str]:
-    """Return the texts of a column in the rows that are in the page."""
+    """Return the texts of a column in the rendered rows."""
     cells = page.locator(f"[role=row]:not(.grid-head) [role=gridcell]:nth-child({column})")
     return [text.strip() for text in cells.all_inner_texts()[:count]]
 
@@ -58,7 +58,7 @@ def grid(page: Page) -> Page:
 
 
 def download(page: Page, button: str) -> str:
-    """Return what a button of the export menu hands out."""
+    """Return the file of a button of the export menu."""
     if page.locator("details.menu[open]").count() == 0:
         page.get_by_text("Export", exact=True).click()
     with page.expect_download() as waiting:
@@ -67,7 +67,7 @@ def download(page: Page, button: str) -> str:
 
 
 def shown_csv(directory: Path, *options: str) -> list[dict[str, str]]:
-    """Return what `dumbbell show --csv` prints."""
+    """Return the rows of `dumbbell show --csv`."""
     command = [sys.executable, "-m", "dumbbell", "show", str(directory), "--csv", *options]
     output = subprocess.run(command, capture_output=True, text=True, check=True, timeout=TIMEOUT_S).stdout
     return list(csv.DictReader(io.StringIO(output)))
@@ -108,7 +108,7 @@ def test_numbers_in_sight_are_those_of_show(serve_pages: Serve, page: Page, resu
 
 
 def test_runs_unfold_below_their_means(serve_pages: Serve, page: Page, results: Path) -> None:
-    """A row for each scheme on a path, its runs below it on a click or Enter; a run opens."""
+    """Each scheme on a path is a row; a click or Enter shows its runs below it; a run opens."""
     page.goto(serve_pages(results))
     table = page.get_by_role("treegrid")
     expect(table).to_have_attribute("aria-rowcount", "4")
@@ -134,7 +134,7 @@ def test_runs_unfold_below_their_means(serve_pages: Serve, page: Page, results: 
 def test_names_of_paths_are_not_cut(
     files_served: Callable[[Path], str], page: Page, tmp_path: Path, width: int, view: str
 ) -> None:
-    """All of a long name stands in its cell, and no row overlaps the next."""
+    """A long name is shown completely in its cell, and no row overlaps the next."""
     page.set_viewport_size({"width": width, "height": 900})
     names = ["default.bw_factor-0.5.rtt_ms-20.queue_bdp-4.loss_percent-0.1.scheme-cubic", "w" * 90, "short"]
     table = hostile_table() | {"path": [*names, "short"]}
@@ -156,7 +156,7 @@ def test_names_of_paths_are_not_cut(
 
 
 def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
-    """The first table within 1 s, a filter and a sort within 100 ms; a few dozen rows are in the page."""
+    """The first table appears within 1 s, a filter and a sort within 100 ms; the page renders a few dozen rows."""
     address = files_served(made_many)
     start_s = time.perf_counter()
     page.goto(f"{address}#/runs?list=runs")
@@ -165,7 +165,7 @@ def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page
     assert page.get_by_role("grid").get_attribute("aria-rowcount") == "100001"
     assert page.locator("[role=row]").count() < 50
     page.wait_for_timeout(1500)
-    # from the event to the picture after the change
+    # From the event to the frame after the change.
     script = """([act, value]) => new Promise((done) => {
         const start = performance.now();
         const grid = document.querySelector(".grid");
@@ -206,7 +206,7 @@ def test_a_hundred_thousand_runs(files_served: Callable[[Path], str], page: Page
 
 
 def test_the_address_has_it_all(serve_pages: Serve, page: Page, context: BrowserContext, results: Path) -> None:
-    """What was chosen by clicks is there again for whoever opens the address."""
+    """The address restores everything that was chosen by clicks."""
     page.goto(f"{serve_pages(results)}#/runs?list=runs")
     grid(page)
     page.get_by_text("Filter", exact=True).click()
@@ -232,14 +232,14 @@ def test_the_address_has_it_all(serve_pages: Serve, page: Page, context: Browser
 
 
 def test_a_filter_that_is_none_is_said(serve_pages: Serve, page: Page, results: Path) -> None:
-    """An address with a field that is not there says so, and shows the rest."""
+    """The page names an unknown field of the address, and shows the rest."""
     page.goto(f"{serve_pages(results)}#/runs?list=runs&filter=nonsense:1&filter=scheme:copa")
     expect(page.get_by_role("alert")).to_contain_text("nonsense:1")
     expect(page.get_by_role("grid")).to_have_attribute("aria-rowcount", "7")
 
 
 def test_exports(serve_pages: Serve, page: Page, results: Path) -> None:
-    """CSV and JSON have the rows that are shown, the command prints their means."""
+    """CSV and JSON have the rows that are shown; the printed command prints their means."""
     page.goto(f"{serve_pages(results)}#/runs?list=runs&filter=scheme:copa&sort=-goodput_mbps")
     grid(page)
     rows = list(csv.DictReader(io.StringIO(download(page, "CSV"))))
@@ -260,7 +260,7 @@ def test_exports(serve_pages: Serve, page: Page, results: Path) -> None:
 
 
 def test_keys(serve_pages: Serve, page: Page, results: Path) -> None:
-    """Arrows, Home, End, pages and Enter go through the table, Enter on a head sorts, Enter on a row opens the run."""
+    """Arrows, Home, End, pages and Enter move through the table; Enter on a head sorts, on a row opens the run."""
     page.goto(f"{serve_pages(results)}#/runs?list=runs")
     grid(page)
     page.locator("[role=gridcell][tabindex='0']").focus()
@@ -294,7 +294,7 @@ def test_keys(serve_pages: Serve, page: Page, results: Path) -> None:
 
 
 def test_scrolls_to_the_end(files_served: Callable[[Path], str], page: Page, made_many: Path) -> None:
-    """The last of 100,000 rows can be reached by a key, and the middle by scrolling."""
+    """A key reaches the last of 100,000 rows, and scrolling the middle."""
     page.goto(f"{files_served(made_many)}#/runs?list=runs&sort=run")
     grid(page)
     page.locator("[role=gridcell][tabindex='0']").focus()
@@ -307,7 +307,7 @@ def test_scrolls_to_the_end(files_served: Callable[[Path], str], page: Page, mad
 
 
 def test_pivot(serve_pages: Serve, page: Page, results: Path) -> None:
-    """A cell is the mean of its runs, and shows them."""
+    """A cell has the mean of its runs, and shows them."""
     page.goto(f"{serve_pages(results)}#/runs?pivot=scheme&pivot=status&pivot=goodput_mbps")
     page.get_by_role("rowheader", name="copa").wait_for()
     (expected,) = [row["goodput_mbps"] for row in shown_csv(results) if row["scheme"] == "copa"]
@@ -321,7 +321,7 @@ def test_pivot(serve_pages: Serve, page: Page, results: Path) -> None:
 
 
 def hostile_table() -> dict[str, Any]:
-    """A few runs with names that are none."""
+    """Return a few runs with invalid names."""
     names = list(HOSTILE)
     return {
         "directory": ["d1"] * 4,
@@ -341,7 +341,7 @@ def hostile_table() -> dict[str, Any]:
 
 
 def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
-    """Markup, quotes and long names stand in the page as they are; reasons are said, and how old runs are."""
+    """Markup, quotes and long names are shown as text; so are reasons and the age of runs."""
     address = files_served(write_pages(tmp_path, hostile_table()))
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     for view in ("runs?list=runs", "runs?group=scheme&group=path", "runs?pivot=path&pivot=scheme&pivot=goodput_mbps"):
@@ -363,7 +363,7 @@ def test_names_are_texts(files_served: Callable[[Path], str], page: Page, tmp_pa
 def test_anybody_can_read_it(
     serve_pages: Serve, page: Page, results: Path, width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    """Nothing serious for axe-core, and no page wider than the window, with menus open too."""
+    """axe-core finds nothing serious, and no page is wider than the window, with menus open too."""
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     address = serve_pages(results)

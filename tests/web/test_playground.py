@@ -1,4 +1,4 @@
-"""The playground: its runs are the native ones, its files make the same runs, its page works for everybody."""
+"""Tests of the playground: its runs are the native ones, its files make the same runs, its page is accessible."""
 
 import gzip
 import json
@@ -35,7 +35,7 @@ Scenario = dict[str, Any]
 
 
 def made_by_the_page(scenarios: list[Scenario]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
-    """The page's presets, and what its own code makes of scenarios."""
+    """Return the page's presets, and the runs that its own code makes of scenarios."""
     command = ["node", str(SCENARIOS), str(BUILT / "catalogue.json")]
     result = subprocess.run(
         command, input=json.dumps(scenarios), capture_output=True, text=True, check=True, timeout=TIMEOUT_S
@@ -98,7 +98,7 @@ def digest(packets: Table) -> str:
 
 
 def native(specification: dict[str, Any]) -> str:
-    """The digest of the run on this machine; weights are those of the playground's folder."""
+    """Return the digest of the native run; weights are those of the playground's folder."""
     text = json.dumps(specification).replace('"weights/', f'"{BUILT}/weights/')
     return digest(dumbbell.simulate(json.loads(text), trust=True).packets())
 
@@ -126,7 +126,7 @@ async (scenarios) => {
 
 @pytest.fixture
 def playground(page: Page, files_served: Callable[[Path], str]) -> str:
-    """The address of the playground, which is open in the page."""
+    """Open the playground in the page; return its address."""
     address = files_served(BUILT)
     page.goto(address)
     wait_for_digest(page)
@@ -134,21 +134,21 @@ def playground(page: Page, files_served: Callable[[Path], str]) -> str:
 
 
 def wait_for_digest(page: Page) -> str:
-    """Wait for the run that is shown to be over; its digest."""
+    """Wait for the end of the shown run; return its digest."""
     locator = page.locator("[data-digest]")
     locator.wait_for(timeout=60_000)
     return str(locator.get_attribute("data-digest"))
 
 
 def open_playground(page: Page, address: str) -> str:
-    """Open a scenario in a page that shows no other one, and wait for its run; its digest."""
+    """Open a scenario in a fresh page, and wait for its run; return its digest."""
     page.goto("about:blank")
     page.goto(address)
     return wait_for_digest(page)
 
 
 def in_browser(page: Page, address: str, page_runs: list[dict[str, Any]]) -> list[str]:
-    """The digests of runs in a worker, beside a page of the same place without a policy."""
+    """Return the digests of runs in a worker of a page from the same origin without a policy."""
     page.goto(f"{address}catalogue.json")
     requests = [{"specification": page_run["specification"], "files": page_run["files"]} for page_run in page_runs]
     page.set_default_timeout(300_000)
@@ -172,14 +172,14 @@ def test_every_kind_of_path_passes_the_same_packets_as_on_this_machine(page: Pag
 
 
 def specification_of(toml: str) -> dict[str, Any]:
-    """What `dumbbell run` gives the core."""
+    """Return the run spec that `dumbbell run` passes to the core."""
     experiment = resolve(ExperimentFile.from_toml(toml))
     (run,) = experiment.all_runs()
     return cast("dict[str, Any]", json.loads(json.dumps(experiment.specification(run))))
 
 
 def with_file_names(specification: dict[str, Any]) -> dict[str, Any]:
-    """The specification, with the names of weights without their folders."""
+    """Return the run spec with the names of weights, without their folders."""
     for one_flow in specification["flows"]:
         one_flow["parameters"] = {
             key: Path(value).name if "/" in value else value for key, value in one_flow["parameters"].items()
@@ -381,7 +381,7 @@ async ([specification, asked]) => {
 
 
 def lives_of(log: Table) -> dict[tuple[int, int], dict[str, int]]:
-    """When what happened to each packet, by flow and number, as a packet log has it."""
+    """Return the events of each packet with their times, by flow and number, from a packet log."""
     steps = {"send": "send_ns", "drop": "drop_ns", "deliver": "deliver_ns", "lost": "lost_ns"}
     lives: dict[tuple[int, int], dict[str, int]] = {}
     columns = (log[name].tolist() for name in ("flow", "seq", "event", "time_ns"))

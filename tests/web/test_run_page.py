@@ -1,4 +1,4 @@
-"""The page of a run: its windows, values, packets and sentences are those of the run's files."""
+"""Tests of the page of a run: its windows, values, packets and sentences are those of the run's files."""
 
 import json
 import re
@@ -52,7 +52,7 @@ _GENEROUS_MS = 3000.0
 
 @pytest.fixture
 def results(shelf: Shelf) -> Path:
-    """CUBIC, Prague, and both together, through a queue that drops and marks."""
+    """Run CUBIC, Prague, and both together, through a queue that drops and marks."""
 
     def make(out: Path) -> None:
         (path := out.with_name("aqm.toml")).write_text(_PATH)
@@ -62,7 +62,7 @@ def results(shelf: Shelf) -> Path:
 
 
 class Log:
-    """A run's packet log, read by another reader than ours."""
+    """A run's packet log, read without dumbbell's reader."""
 
     def __init__(self, results: Path, scheme: str) -> None:
         table = parquet.read_table(results / f"runs/aqm/{scheme}/1/packets.parquet")
@@ -74,13 +74,13 @@ class Log:
         return {name: values[is_wanted] for name, values in self.columns.items()}
 
     def count(self, event: int, first: int, last: int, flow: int | None = None) -> int:
-        """Return how many events of a kind lie in a part of the time."""
+        """Return the number of events of a kind in a part of the time."""
         time = self.columns["time_ns"]
         is_wanted = (self.columns["event"] == event) & (time >= first) & (time <= last)
         return int((is_wanted if flow is None else is_wanted & (self.columns["flow"] == flow)).sum())
 
     def delay_ms(self, time_ns: int) -> float:
-        """Return the one-way delay of the delivery that is nearest to a time."""
+        """Return the one-way delay of the delivery nearest to a time."""
         rows = self.rows(_DELIVER)
         nearest = np.abs(rows["time_ns"].astype(np.int64) - time_ns).argmin()
         return float(rows["one_way_delay_ns"][nearest]) / 1e6
@@ -91,7 +91,7 @@ OpenPage = Callable[..., Page]
 
 @pytest.fixture
 def open_page(page: Page, serve_pages: Serve, results: Path) -> Iterator[OpenPage]:
-    """Open the page of a run with this query; it is closed before its server."""
+    """Yield a function that opens the page of a run with a query; the page is closed before its server."""
 
     def open_run(scheme: str = "cubic", query: str = "", address: str = "") -> Page:
         page.goto(address or serve_pages(results))
@@ -111,7 +111,7 @@ def _go(page: Page, scheme: str, query: str) -> None:
 
 
 def _wait_until_drawn(page: Page) -> None:
-    """Waits until what is shown was answered, and is in the address."""
+    """Wait until the shown data has arrived, and its window is in the address."""
     page.locator(".stack .panel[aria-label=Throughput] canvas").wait_for()
     page.wait_for_timeout(350)
     expect(page.locator(".run [aria-busy=true]")).to_have_count(0)
@@ -129,7 +129,7 @@ def _ns(text: str) -> int:
 
 
 def _hover(page: Page, panel: str, part: float) -> int:
-    """Points at a part of a panel's width; the time that is shown for it."""
+    """Point at a part of a panel's width; return the shown time."""
     canvas = page.locator(f"figure[aria-label='{panel}'] canvas").first
     canvas.scroll_into_view_if_needed()
     box = canvas.bounding_box()
@@ -366,7 +366,7 @@ def test_the_other_run_may_be_given_by_the_address_of_its_page(open_page: OpenPa
 
 
 def _rename(body: bytes) -> bytes:
-    """Return a table in which every name for people is a hostile one."""
+    """Return a table in which every displayed name is a hostile one."""
     (length,) = struct.unpack_from("<I", body)
     head = json.loads(body[4 : 4 + length])
     arrays = body[(4 + length + 7) // 8 * 8 :]

@@ -1,4 +1,4 @@
-"""The server: who may ask, what is answered, what is not."""
+"""Tests of the server: permitted clients, answered requests and refused ones."""
 
 import errno
 import http.client
@@ -26,12 +26,12 @@ from web.conftest import Serve, axe, overflow
 
 @pytest.fixture
 def results(shelf: Shelf) -> Path:
-    """Three schemes and two mixes, two runs each."""
+    """Make three schemes and two mixes, two runs each."""
     return shelf.mixes
 
 
 class Client:
-    """Asks like a browser that has been given the address."""
+    """A client like a browser with the address."""
 
     def __init__(self, address: str) -> None:
         parts = urlsplit(address)
@@ -55,7 +55,7 @@ class Client:
         return answer.status, {name.lower(): value for name, value in answer.getheaders()}, body
 
     def json(self, path: str) -> Any:  # noqa: ANN401 (whatever is answered)
-        """Return what is answered as JSON."""
+        """Return an answer as JSON."""
         status, _, body = self.ask(path)
         assert status == 200, body
         return json.loads(body)
@@ -68,7 +68,7 @@ class Client:
 
 
 def decode(body: bytes) -> tuple[Any, dict[str, Any]]:
-    """Return meta and columns of a table as bytes, read as its format says and not by our code."""
+    """Return meta and columns of a table in bytes, read by its format and not by dumbbell's code."""
     (length,) = struct.unpack_from("<I", body)
     head = json.loads(body[4 : 4 + length])
     start = (4 + length + 7) // 8 * 8
@@ -83,7 +83,7 @@ def decode(body: bytes) -> tuple[Any, dict[str, Any]]:
 
 @pytest.fixture
 def client(serve_pages: Serve, results: Path) -> Client:
-    """A client of these results."""
+    """Return a client of these results."""
     return Client(serve_pages(results))
 
 
@@ -267,7 +267,7 @@ def test_the_pages_come_up_without_a_complaint(
 def test_a_site_on_a_full_disk_names_the_file_that_does_not_fit(
     results: Path, dumbbell: Dumbbell, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # it named the page of dumbbell's own that was copied
+    # The error named dumbbell's own page that was copied.
     def full(*_: object) -> int:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

@@ -1,4 +1,4 @@
-"""The documentation as a site: links lead somewhere, nothing is fetched, everybody can read it, on a telephone too."""
+"""Tests of the documentation as a site: links have targets, nothing is fetched, it is accessible, on telephones too."""
 
 import os
 import re
@@ -29,7 +29,7 @@ class Elements(HTMLParser):
         self.feed(page.read_text(encoding="utf-8"))
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Collect what an element refers to."""
+        """Collect the references of an element."""
         values = dict(attrs)
         if anchor := values.get("id") or values.get("name"):
             self.anchors.add(anchor)
@@ -73,7 +73,7 @@ def test_every_link_of_the_site_leads_to_a_page_and_a_heading(site: Path) -> Non
             name, _, anchor = unquote(link).partition("#")
             target = (page.parent / name).resolve() if name else page
             is_dead = not target.exists() or (anchor and target in elements and anchor not in elements[target].anchors)
-            # the button of a page's head jumps to its first heading
+            # The button of a page's head jumps to its first heading.
             if is_dead and not (name == "" and anchor == "__skip"):
                 dead.append(f"{page.relative_to(site)}: {link}")
     assert dead == []

@@ -1,4 +1,4 @@
-"""The time machine: what it says moved is what `dumbbell diff` says."""
+"""Tests of the time machine: its moves are the differences of `dumbbell diff`."""
 
 import json
 import re
@@ -21,7 +21,7 @@ from web.test_overview import HOSTILE
 
 @pytest.fixture
 def versions(shelf: Shelf) -> list[Path]:
-    """Three results directories; in the second one runs are longer."""
+    """Make three results directories; in the second one runs are longer."""
 
     def make(folder: Path) -> None:
         for name, seconds, seed in (("v1", 2.0, 1), ("v2", 4.0, 2), ("v3", 2.0, 3)):
@@ -40,14 +40,14 @@ def versions(shelf: Shelf) -> list[Path]:
 
 
 def differences(base: Path, other: Path) -> dict[tuple[str, str], dict[str, Any]]:
-    """Return what `dumbbell diff` says of the metrics that the page compares, by scheme and metric."""
+    """Return the differences by `dumbbell diff` of the metrics that the page compares, by scheme and metric."""
     command = [sys.executable, "-m", "dumbbell", "diff", str(base), str(other), "--json"]
     document = json.loads(subprocess.run(command, capture_output=True, text=True, check=False).stdout)
     return {(row["scheme"], row["metric"]): row for row in document["rows"] if row["entity"] == "network"}
 
 
 def test_moves_are_those_of_diff(serve_pages: Serve, page: Page, versions: list[Path]) -> None:
-    """Rows that moved are those that `dumbbell diff` calls different, with its numbers; the largest move is first."""
+    """The moved rows are those that `dumbbell diff` calls different, with its numbers; the largest move is first."""
     page.goto(f"{serve_pages(*versions)}#/versions?moved=all")
     page.locator(".moved tbody tr").first.wait_for()
     rows = page.locator(".moved tbody tr").all_inner_texts()
@@ -70,7 +70,7 @@ def test_moves_are_those_of_diff(serve_pages: Serve, page: Page, versions: list[
 
 
 def test_the_address_has_it_all(serve_pages: Serve, page: Page, versions: list[Path]) -> None:
-    """Base, others, and what is listed are in the address; a mean leads to its runs."""
+    """Base, others, and the list's content are in the address; a mean leads to its runs."""
     page.goto(f"{serve_pages(*versions)}#/versions")
     page.locator(".moved, .answer").first.wait_for()
     page.get_by_label("Base").select_option("d3")
@@ -89,13 +89,13 @@ def test_the_address_has_it_all(serve_pages: Serve, page: Page, versions: list[P
 
 
 def test_one_directory_alone(serve_pages: Serve, page: Page, versions: list[Path]) -> None:
-    """With nothing to compare with, the page says how to get it."""
+    """If no other directory exists, the page says how to get one."""
     page.goto(f"{serve_pages(versions[0])}#/versions")
     expect(page.locator("main")).to_contain_text("dumbbell serve OLD NEW")
 
 
 def test_as_files_and_hostile(files_served: Callable[[Path], str], page: Page, tmp_path: Path) -> None:
-    """On a static site the rows are files; names are texts; what cannot be read is said."""
+    """On a static site the rows are files; names are texts; unreadable files are reported."""
     table = make_columns(20)
     table["directory"] = ["d1"] * 10 + ["d2"] * 10
     blank = {"experiment": "made", "version": "1", "date": "2026-11-01T00:00:00Z", "running": False}
@@ -131,7 +131,7 @@ def test_as_files_and_hostile(files_served: Callable[[Path], str], page: Page, t
 def test_anybody_can_read_it(
     serve_pages: Serve, page: Page, versions: list[Path], width: int, scheme: Literal["light", "dark"]
 ) -> None:
-    """Nothing serious for axe-core, and no page wider than the window."""
+    """axe-core finds nothing serious, and no page is wider than the window."""
     page.emulate_media(color_scheme=scheme)
     page.set_viewport_size({"width": width, "height": 900})
     page.goto(f"{serve_pages(*versions)}#/versions?moved=all")
