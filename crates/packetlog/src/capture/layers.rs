@@ -48,7 +48,7 @@ impl Tunnels {
 #[derive(Clone, Copy, Debug)]
 enum Layer<'a> {
     Ethernet(&'a [u8]),
-    /// Layer by its EtherType.
+    /// Layer by its `EtherType`.
     Typed(u16, &'a [u8]),
     /// Layer by its PPP protocol number.
     Ppp(&'a [u8]),
