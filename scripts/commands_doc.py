@@ -1,6 +1,6 @@
-"""Writes docs/reference/commands.md from the parser of the command line: `python -m scripts.commands_doc [--check]`.
+"""Write docs/reference/commands.md from the parser of the command line: `python -m scripts.commands_doc [--check]`.
 
-With `--check` nothing is written; the exit status is 1 if the page differs from the parser.
+`--check` writes nothing; the exit status is 1 if the page differs from the parser.
 """
 
 import argparse
@@ -26,7 +26,7 @@ file, 3 for a defect of dumbbell itself.
 
 
 def sections(name: str, parser: argparse.ArgumentParser, depth: int) -> Iterator[str]:
-    """Yield the section of a command, and those of its subcommands."""
+    """Yield the section of a command and the sections of its subcommands."""
     groups = [action for action in parser._actions if isinstance(action, argparse._SubParsersAction)]
     if depth > 1:
         yield f"{'#' * depth} {name}\n"
@@ -76,7 +76,7 @@ def page() -> str:
 
 
 def main() -> int:
-    """Write or compare."""
+    """Write or compare the page."""
     return write_or_compare({PAGE: page()}, "scripts.commands_doc", "the parser of the command line")
 
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the types of the JSON that the core takes and returns: `.venv/bin/python -m scripts.contract [--check]`.
+"""Write the types of the JSON that the core takes and returns: `.venv/bin/python -m scripts.contract [--check]`.
 
-These are `python/dumbbell/contract/{specification,statistics}.json`, as the core's structures say them (serde and
-schemars), and beside each a module of typed, read-only tables made of it. With `--check` nothing is written; the exit
+The files are `python/dumbbell/contract/{specification,statistics}.json`, from the core's structures (serde and
+schemars), and a module of typed, read-only tables for each. `--check` writes nothing; the exit
 status is 1 if a file differs.
 """
 
@@ -43,16 +43,16 @@ from dumbbell.contract.read_only import ReadOnly
 '''
 SIMPLE = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "null": "None"}
 NAMES = {"Config": "TransportSpec"}
-"""Names of the core's definitions that say nothing outside of their crate."""
+"""Python names of the core's definitions whose names are unclear outside of their crate."""
 ENDS = ("Spec", "Behavior")
-"""Ends of names of which the table of a kind has none: `LinkElement` is an `ElementSpec`."""
+"""Suffixes of names that the table of a kind does not have: `LinkElement` is an `ElementSpec`."""
 LEVELS = {"FlowStats": "flow", "LinkStats": "link", "NetworkStats": "network"}
 GROUPS = {"AckLinkStats": "acklink.", "MediaStats": "media.", "Completion": "completions."}
-"""Where the metrics of a table are defined: by level, or by the beginning of their names."""
+"""Source of the metrics of a table: their level, or the prefix of their names."""
 
 
 IDENTITY = ("flow", "scheme", "link", "direction", "bytes", "flows")
-"""Keys of every table of metrics. Results of an earlier version lack the metrics that were defined since."""
+"""Keys of every table of metrics. Results of earlier versions lack newer metrics."""
 KEPT = {
     "BetweenMachines": ("channel", "flows"),
     "Carried": ("guarded",),
@@ -68,7 +68,7 @@ KEPT = {
 """Keys that these tables have in results of every version."""
 
 
-def named(name: str) -> str:
+def python_name(name: str) -> str:
     """Return the name of a definition in Python."""
     return NAMES.get(name, name)
 
@@ -80,55 +80,56 @@ def variant(kind: str, name: str) -> str:
 
 
 def union(kinds: list[str]) -> str:
-    """Return the type that is one of these, None last."""
+    """Return the union of types, with None last."""
     once = list(dict.fromkeys(kinds))
     return " | ".join(sorted(once, key=lambda kind: kind == "None"))
 
 
 def kind_of(schema: Schema) -> str:
-    """Return the type that a part of a schema describes."""
+    """Return the type of a part of a schema."""
     if "$ref" in schema:
-        return named(schema["$ref"].rsplit("/", 1)[1])
+        return python_name(schema["$ref"].rsplit("/", 1)[1])
     if "const" in schema:
         return f"Literal[{json.dumps(schema['const'])}]"
     if "enum" in schema:
-        texts = [json.dumps(each) for each in schema["enum"] if each is not None]
+        texts = [json.dumps(value) for value in schema["enum"] if value is not None]
         return union([f"Literal[{', '.join(texts)}]", *(["None"] if None in schema["enum"] else [])])
     for several in ("anyOf", "oneOf", "allOf"):
         if several in schema:
-            return union([kind_of(each) for each in schema[several]])
+            return union([kind_of(part) for part in schema[several]])
     kinds = schema.get("type")
     if kinds is None:
         return "object"
     return union([_simple(kind, schema) for kind in (kinds if isinstance(kinds, list) else [kinds])])
 
 
-def _measured(schema: Schema) -> str:
-    """Return the type of a metric: null where a log lacks what it needs, and any number in files of other tools."""
+def _metric_type(schema: Schema) -> str:
+    """Return the type of a metric. It is null if a log lacks the data, and files of other tools have any numbers."""
     kinds = kind_of(schema).split(" | ")
     return union([*kinds, *(["float"] if "int" in kinds else []), "None"])
 
 
 def _simple(kind: str, schema: Schema) -> str:
     if kind == "array":
-        items = schema["items"]  # of a tuple: a list
-        each = [kind_of(one) for one in (items if isinstance(items, list) else [items])]
-        return f"Sequence[{union(each)}]"
+        items = schema["items"]  # a list for a tuple
+        item_types = [kind_of(item) for item in (items if isinstance(items, list) else [items])]
+        return f"Sequence[{union(item_types)}]"
     if kind == "object":
-        others = schema.get("additionalProperties", True)
-        own = [kind_of(each) for each in schema.get("properties", {}).values()]
-        return f"Mapping[str, {union([*([kind_of(others)] if isinstance(others, dict) else []), *own]) or 'object'}]"
+        additional = schema.get("additionalProperties", True)
+        property_types = [kind_of(property_) for property_ in schema.get("properties", {}).values()]
+        additional_types = [kind_of(additional)] if isinstance(additional, dict) else []
+        return f"Mapping[str, {union([*additional_types, *property_types]) or 'object'}]"
     return SIMPLE[kind]
 
 
-def documented(text: str, indent: str = "") -> Iterator[str]:
+def docstring_lines(text: str, indent: str = "") -> Iterator[str]:
     """Yield the lines of a docstring."""
-    paragraphs = [" ".join(each.split()) for each in text.split("\n\n")]
-    whole = f'{indent}"""{paragraphs[0]}"""'
-    if len(paragraphs) == 1 and len(whole) <= WIDTH:
-        yield whole
+    paragraphs = [" ".join(paragraph.split()) for paragraph in text.split("\n\n")]
+    single_line = f'{indent}"""{paragraphs[0]}"""'
+    if len(paragraphs) == 1 and len(single_line) <= WIDTH:
+        yield single_line
         return
-    lines = [textwrap.wrap(each, WIDTH - len(indent) - 3) for each in paragraphs]
+    lines = [textwrap.wrap(paragraph, WIDTH - len(indent) - 3) for paragraph in paragraphs]
     yield f'{indent}"""' + lines[0][0]
     for number, paragraph in enumerate(lines):
         if number:
@@ -137,18 +138,22 @@ def documented(text: str, indent: str = "") -> Iterator[str]:
     yield f'{indent}"""'
 
 
-def table(name: str, schema: Schema, told: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of a table with its keys; `told` says what those mean that the schema does not describe."""
+def table(name: str, schema: Schema, meanings_by_key: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of a table with its keys.
+
+    `meanings_by_key` describes keys without a description in the schema.
+    """
     yield f"class {name}(TypedDict):"
-    yield from documented(schema.get("description", "A table."), "    ")
+    yield from docstring_lines(schema.get("description", "A table."), "    ")
     yield ""
-    required = IDENTITY if told else KEPT.get(name, schema.get("required", ()))
-    for key, each in sorted(schema["properties"].items(), key=lambda each: each[0] != "kind"):
-        kind = f"ReadOnly[{kind_of(each) if key in required or not told else _measured(each)}]"
-        yield f"    {key}: {kind if key in required else f'NotRequired[{kind}]'}"
-        says = [each.get("description") or told.get(key, ""), _limits(each)]
+    required_keys = IDENTITY if meanings_by_key else KEPT.get(name, schema.get("required", ()))
+    for key, property_ in sorted(schema["properties"].items(), key=lambda item: item[0] != "kind"):
+        is_plain = key in required_keys or not meanings_by_key
+        kind = f"ReadOnly[{kind_of(property_) if is_plain else _metric_type(property_)}]"
+        yield f"    {key}: {kind if key in required_keys else f'NotRequired[{kind}]'}"
+        says = [property_.get("description") or meanings_by_key.get(key, ""), _limits(property_)]
         if any(says):
-            yield from documented(" ".join(filter(None, says)), "    ")
+            yield from docstring_lines(" ".join(filter(None, says)), "    ")
     yield ""
     yield ""
 
@@ -165,59 +170,59 @@ def _limits(schema: Schema) -> str:
     return " ".join(parts)
 
 
-def definition(name: str, schema: Schema, told: Mapping[str, str]) -> Iterator[str]:
-    """Yield the lines of a definition: a table, one of several tables, or texts."""
+def definition(name: str, schema: Schema, meanings_by_key: Mapping[str, str]) -> Iterator[str]:
+    """Yield the lines of a definition: a table, one of several tables, or strings."""
     several = schema.get("oneOf", ())
-    if several and all("properties" in each for each in several):
+    if several and all("properties" in option for option in several):
         names = []
-        for each in several:
-            names.append(variant(each["properties"]["kind"]["const"], name))
-            yield from table(names[-1], each, told)
-        yield from _alias(named(name), union(names), schema)
-    elif several and all("const" in each for each in several):
-        texts = ", ".join(json.dumps(each["const"]) for each in several)
-        yield from _alias(named(name), f"Literal[{texts}]", schema)
+        for option in several:
+            names.append(variant(option["properties"]["kind"]["const"], name))
+            yield from table(names[-1], option, meanings_by_key)
+        yield from _alias(python_name(name), union(names), schema)
+    elif several and all("const" in option for option in several):
+        texts = ", ".join(json.dumps(option["const"]) for option in several)
+        yield from _alias(python_name(name), f"Literal[{texts}]", schema)
     elif schema.get("additionalProperties") not in (None, False) or "properties" not in schema:
-        yield from _alias(named(name), kind_of(schema), schema)
+        yield from _alias(python_name(name), kind_of(schema), schema)
     else:
-        yield from table(named(name), schema, told)
+        yield from table(python_name(name), schema, meanings_by_key)
 
 
 def _alias(name: str, kind: str, schema: Schema) -> Iterator[str]:
     yield f"{name}: TypeAlias = ({kind})"
-    yield from documented(schema.get("description", "A value."))
+    yield from docstring_lines(schema.get("description", "A value."))
     yield ""
 
 
 def meanings() -> dict[str, dict[str, str]]:
-    """Return what metrics and labels mean, by table of the core and key."""
-    found: dict[str, dict[str, str]] = {}
-    for each in [*metric_definitions(), *labels()]:
-        unit = f"{each['unit']}: " if each.get("unit") else ""
-        says = f"{unit}{each['meaning'] if 'meaning' in each else each['formula']}."
+    """Return the meanings of metrics and labels, by table of the core and key."""
+    by_table: dict[str, dict[str, str]] = {}
+    for item in [*metric_definitions(), *labels()]:
+        unit = f"{item['unit']}: " if item.get("unit") else ""
+        says = f"{unit}{item['meaning'] if 'meaning' in item else item['formula']}."
         for table, level in LEVELS.items():
-            if each["level"] == level:
-                found.setdefault(table, {})[each["name"]] = says
+            if item["level"] == level:
+                by_table.setdefault(table, {})[item["name"]] = says
         for table, beginning in GROUPS.items():
-            if each["name"].startswith(beginning):
-                found.setdefault(table, {})[each["name"].removeprefix(beginning)] = says
-    return found
+            if item["name"].startswith(beginning):
+                by_table.setdefault(table, {})[item["name"].removeprefix(beginning)] = says
+    return by_table
 
 
-def module(schema: Schema, what: str, file: str) -> str:
+def module(schema: Schema, description: str, file: str) -> str:
     """Return the text of the module of types of a schema."""
-    told = meanings()
-    lines = [HEAD.format(what=what, file=file), ""]
-    for name, each in schema["definitions"].items():
-        lines += definition(name, each, told.get(name, {}))
+    by_table = meanings()
+    lines = [HEAD.format(what=description, file=file), ""]
+    for name, part in schema["definitions"].items():
+        lines += definition(name, part, by_table.get(name, {}))
     root = {key: value for key, value in schema.items() if key not in ("definitions", "$schema", "title")}
     if root:
         lines += definition(schema["title"], root, {})
     return "\n".join(lines).rstrip("\n") + "\n"
 
 
-def formatted(text: str) -> str:
-    """Return a module as this project lays it out, without imports that it does not need."""
+def format_module(text: str) -> str:
+    """Return a module in this project's layout, without unused imports."""
     for words in (("check", "--quiet", "--fix", "--select", "F401"), ("format",)):
         command = [sys.executable, "-m", "ruff", *words, "--config", str(ROOT / "pyproject.toml"), "-"]
         text = subprocess.run(command, input=text, capture_output=True, text=True, check=True).stdout
@@ -225,14 +230,14 @@ def formatted(text: str) -> str:
 
 
 def main() -> int:
-    """Writes the files, or compares them."""
+    """Write or compare the files."""
     files: dict[Path, str] = {}
-    for name, schema, what in (
+    for name, schema, description in (
         ("specification", run_schema(), "The specification of a run, as the core is given it: JSON."),
         ("statistics", statistics_schema(), "The statistics of a run, as the core returns them: JSON."),
     ):
         files[FOLDER / f"{name}.json"] = to_json(schema)
-        files[FOLDER / f"{name}.py"] = formatted(module(schema, what, f"{name}.json"))
+        files[FOLDER / f"{name}.py"] = format_module(module(schema, description, f"{name}.json"))
     return write_or_compare(files, "scripts.contract", "what the core says")
 
 

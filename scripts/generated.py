@@ -1,4 +1,4 @@
-"""Files that a script writes of something else: written, or compared with what they should be."""
+"""Writing of generated files, or their comparison with the expected content."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_or_compare(files: Mapping[Path, str], script: str, source: str) -> int:
-    """Write the files; with `--check` among the command's words, name those that differ from `source`.
+    """Write the files; with the argument `--check`, print the names of those that differ from `source`.
 
     Returns:
         The exit status: 1 if a file differs.

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the hashes of every file that pip may choose behind the packages of a lock file: `lock.py FILE.lock...`.
+"""Add the hashes of every file that pip may choose to the packages of a lock file: `lock.py FILE.lock...`.
 
-Versions stay as they are in the file. What is for Pythons that dumbbell does not run on is left out.
+Versions stay unchanged. Files for Python versions that dumbbell does not support are omitted.
 """
 
 import json
@@ -13,7 +13,7 @@ from pathlib import Path
 INDEX = "https://pypi.org/simple"
 SIMPLE = "application/vnd.pypi.simple.v1+json"
 OLDEST = 11
-"""Python 3.11: pyproject.toml."""
+"""Minor version of the oldest supported Python, 3.11, as in pyproject.toml."""
 
 _PIN = re.compile(r"(?P<name>[A-Za-z0-9._-]+)==(?P<version>[^\s\\]+)")
 _WHEEL = re.compile(
@@ -22,7 +22,7 @@ _WHEEL = re.compile(
 
 
 def fits(file: str, name: str, version: str) -> bool:
-    """Whether a file is of this version, and for a Python that may run dumbbell."""
+    """Return True if a file is of this version, and for a supported Python."""
     wheel = _WHEEL.fullmatch(file)
     if wheel is None:
         return any(file.endswith(f"-{version}{suffix}") for suffix in (".tar.gz", ".zip"))
@@ -40,25 +40,25 @@ def _runs(python: str, abi: str) -> bool:
 
 
 def hashes(name: str, version: str) -> list[str]:
-    """The SHA-256 of each file, sorted."""
+    """Return the SHA-256 of each file, sorted."""
     request = urllib.request.Request(f"{INDEX}/{re.sub(r'[-_.]+', '-', name).lower()}/", headers={"Accept": SIMPLE})
     with urllib.request.urlopen(request) as answer:
         files = json.load(answer)["files"]
-    found = {
+    digests = {
         file["hashes"]["sha256"] for file in files if not file.get("yanked") and fits(file["filename"], name, version)
     }
-    if not found:
+    if not digests:
         raise SystemExit(f"lock.py: {name} {version}: {INDEX} has no file of it")
-    return sorted(found)
+    return sorted(digests)
 
 
-def locked(text: str) -> str:
-    """The lock file with the hashes of today."""
+def with_hashes(text: str) -> str:
+    """Return the lock file with today's hashes."""
     comments = [line for line in text.splitlines() if line.startswith("#")]
     lines = [*comments]
     for pin in _PIN.finditer("\n".join(line for line in text.splitlines() if not line.startswith("#"))):
         lines.append(
-            " \\\n    ".join([pin[0], *(f"--hash=sha256:{each}" for each in hashes(pin["name"], pin["version"]))])
+            " \\\n    ".join([pin[0], *(f"--hash=sha256:{digest}" for digest in hashes(pin["name"], pin["version"]))])
         )
     return "\n".join(lines) + "\n"
 
@@ -66,4 +66,4 @@ def locked(text: str) -> str:
 if __name__ == "__main__":
     for argument in sys.argv[1:]:
         file = Path(argument)
-        file.write_text(locked(file.read_text(encoding="utf-8")), encoding="utf-8")
+        file.write_text(with_hashes(file.read_text(encoding="utf-8")), encoding="utf-8")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes docs/reference/metrics.md from the definitions in the core: `python -m scripts.metrics_doc [--check]`.
+"""Write docs/reference/metrics.md from the definitions in the core: `python -m scripts.metrics_doc [--check]`.
 
-With `--check` nothing is written; the exit status is 1 if the page differs from the definitions.
+`--check` writes nothing; the exit status is 1 if the page differs from the definitions.
 """
 
 import sys
@@ -130,7 +130,7 @@ WHERE = {
 
 
 def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, str]]) -> str:
-    """The part of the page on one level."""
+    """Return the section of the page for one level."""
     lines = [f"## {TITLES[level]}", "", WHERE[level], ""]
     rows = []
     for metric in metrics:
@@ -147,9 +147,9 @@ def section(level: str, metrics: list[dict[str, Any]], labels: list[dict[str, st
 
 
 def main() -> int:
-    """Writes the page, or compares it."""
-    metrics, named = metric_definitions(), labels()
-    text = "\n".join([INTRODUCTION, *(section(level, metrics, named) for level in TITLES)])
+    """Write or compare the page."""
+    metrics, label_definitions = metric_definitions(), labels()
+    text = "\n".join([INTRODUCTION, *(section(level, metrics, label_definitions) for level in TITLES)])
     return write_or_compare({PAGE: text}, "scripts.metrics_doc", "the definitions")
 
 

@@ -1,7 +1,7 @@
-"""Writes what the playground knows of schemes, links and settings: `python -m scripts.playground_catalogue FOLDER`.
+"""Write the playground's data on schemes, links and settings: `python -m scripts.playground_catalogue FOLDER`.
 
-The page puts numbers into what stands there; nothing of a scheme or a path is written a second time in TypeScript.
-Weights of learned schemes are copied beside it, and are fetched when a scheme is chosen.
+The page fills numbers into these data, so that TypeScript contains no copy of a scheme or a path.
+Weights of learned schemes are copied to the folder, and are fetched when a scheme is chosen.
 """
 
 import json
@@ -25,22 +25,22 @@ from dumbbell.present.plots.parts.strokes import scheme_strokes
 from dumbbell.present.plots.parts.style import INK, styles
 
 PATH = "playground"
-"""What the path of every run is called: with the seed of the experiment it makes the seed of the run."""
+"""Name of the path of every run. With the seed of the experiment it determines the seed of the run."""
 
 SEEDS = 100
-"""So many seeds a page can choose from: 1, 2, ..."""
+"""Number of seeds to choose from: 1, 2, ..."""
 
 WEIGHTS = "weights"
-"""Where files of learned schemes are, below the folder."""
+"""Subfolder for files of learned schemes."""
 
 
 def catalogue(folder: Path) -> dict[str, Any]:
-    """What the page is told; files of learned schemes are copied into `folder`."""
+    """Return the data for the page, and copy the files of learned schemes into `folder`."""
     plain = PathModel(name=PATH, title="")
     schemes = [scheme for scheme in catalog.schemes() if scheme.kind == "core"]
     looks = styles([(scheme.name, scheme.color, scheme.marker) for scheme in schemes])
     strokes = dict(zip(looks, scheme_strokes(list(looks.values())), strict=True))
-    needed = core.needed_files()
+    required_files = core.needed_files()
     settings = Settings()
     return {
         "version": __version__,
@@ -61,7 +61,7 @@ def catalogue(folder: Path) -> dict[str, Any]:
         "aqm_packets": int(AQM_QUEUE.removesuffix("p")),
         "cellular": [_cellular(path) for path in catalog.paths() if path.name.startswith("cellular-")],
         "schemes": [
-            _scheme(scheme, plain, needed.get(scheme.controller, []), folder)
+            _scheme(scheme, plain, required_files.get(scheme.controller, []), folder)
             | {
                 "color": "" if strokes[scheme.name].color == INK else strokes[scheme.name].color,
                 "marker": strokes[scheme.name].marker,
@@ -72,18 +72,18 @@ def catalogue(folder: Path) -> dict[str, Any]:
     }
 
 
-def _scheme(scheme: Scheme, path: PathModel, needed: list[str], folder: Path) -> dict[str, Any]:
-    """A scheme as a flow has it, and what the page says of it. Its files have names below the folder of weights."""
+def _scheme(scheme: Scheme, path: PathModel, required_files: list[str], folder: Path) -> dict[str, Any]:
+    """Return a scheme as in a flow, with its texts for the page. Its files have names below the folder of weights."""
     parameters, files = dict(scheme.parameters), {}
     for name, value in scheme.parameters.items():
         file = Path(scheme.folder) / value
         if "/" in value and file.is_file():
-            kept = f"{WEIGHTS}/{file.name}"
+            copy_name = f"{WEIGHTS}/{file.name}"
             (folder / WEIGHTS).mkdir(exist_ok=True)
-            shutil.copyfile(file, folder / kept)
+            shutil.copyfile(file, folder / copy_name)
             for licence in file.parent.glob("LICENSE*"):
                 shutil.copyfile(licence, folder / WEIGHTS / f"{file.stem}.LICENSE")
-            parameters[name] = kept
+            parameters[name] = copy_name
             files[name] = file.stat().st_size
     return {
         "name": scheme.name,
@@ -97,18 +97,20 @@ def _scheme(scheme: Scheme, path: PathModel, needed: list[str], folder: Path) ->
         "transport": fitted_transport(scheme, path),
         "application": scheme.application,
         "files": files,
-        "needs": [name for name in needed if name not in scheme.parameters],
+        "needs": [name for name in required_files if name not in scheme.parameters],
     }
 
 
 def _cellular(path: PathModel) -> dict[str, Any]:
-    """The links of a cellular path, without its delays."""
-    data, ack = ([element for element in each if element["kind"] == "cellular"] for each in (path.data, path.ack))
+    """Return the links of a cellular path, without its delays."""
+    data, ack = (
+        [element for element in direction if element["kind"] == "cellular"] for direction in (path.data, path.ack)
+    )
     return {"name": path.name.removeprefix("cellular-"), "title": path.title.split(",")[0], "data": data, "ack": ack}
 
 
 def main() -> None:
-    """Writes the catalogue."""
+    """Write the catalogue."""
     folder = Path(sys.argv[1])
     text = json.dumps(catalogue(folder), ensure_ascii=False, separators=(",", ":"))
     (folder / "catalogue.json").write_text(text, encoding="utf-8")

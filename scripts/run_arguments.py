@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the table of run's arguments in docs/reference/run-options.md.
+"""Write the table of run's arguments in docs/reference/run-options.md.
 
 Usage: `.venv/bin/python -m scripts.run_arguments [--check]`. The table is made from the fields of `RunRequest`.
 """
@@ -27,20 +27,20 @@ def rows() -> Iterator[list[str]]:
         if option.group is None and name != "command":
             yield row(name, option)
         elif option.group is not None:
-            yield from (row(f"{name}.{inner}", each) for inner, each in options(option.group))
+            yield from (row(f"{name}.{inner}", field_option) for inner, field_option in options(option.group))
 
 
 def row(name: str, option: Option) -> list[str]:
     """Return the row of one field."""
     word, form = option.option(name.rpartition(".")[2]), option.form().replace("|", "\\|")
     is_option = option.read is not None or not form
-    shown = f"`{word} {form}`".replace(" `", "`") if is_option else f"`{form}`" if name == "experiment" else ""
+    option_text = f"`{word} {form}`".replace(" `", "`") if is_option else f"`{form}`" if name == "experiment" else ""
     default = Settings().settings_table().get(option.setting, "") if option.setting else ""
     default = (
         str(default).lower() if isinstance(default, bool) else f"{default:g}" if isinstance(default, float) else default
     )
     key = f"`{option.setting}`" if option.setting else ""
-    return [shown, f"`{name}`", key, f"`{default}`" if default != "" else "", option.means.replace("|", "\\|")]
+    return [option_text, f"`{name}`", key, f"`{default}`" if default != "" else "", option.means.replace("|", "\\|")]
 
 
 def main() -> int:

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Writes the schemas of TOML files and the references of their keys: `.venv/bin/python -m scripts.schemas [--check]`.
+"""Write the schemas of TOML files and the references of their keys: `.venv/bin/python -m scripts.schemas [--check]`.
 
-These are `python/dumbbell/catalog/schema/*.json`, docs/reference/keys.md, and the tables of keys in
-docs/reference/paths.md, all made from what the readers of these files say. With `--check` nothing is written; the exit
+The files are `python/dumbbell/catalog/schema/*.json`, docs/reference/keys.md, and the tables of keys in
+docs/reference/paths.md, all from the readers of TOML files. `--check` writes nothing; the exit
 status is 1 if a file differs.
 """
 
@@ -73,68 +73,70 @@ LINKS = {
 
 
 def number(value: float) -> str:
-    """A number with its thousands apart."""
+    """Return a number with separated thousands."""
     if isinstance(value, int) or value == int(value):
         return f"{int(value):,}".replace(",", " ")
     return f"{value:.10f}".rstrip("0")
 
 
-def bounds(one: Schema) -> str:
-    """The limits of a number, behind a comma, or nothing."""
-    least, most, above, below = (one.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum"))
-    if least is not None and most is not None:
-        return f", {number(least)} to {number(most)}"
+def bounds(property_: Schema) -> str:
+    """Return the limits of a number as text after a comma, or an empty string."""
+    minimum, maximum, above, below = (
+        property_.get(key) for key in ("minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum")
+    )
+    if minimum is not None and maximum is not None:
+        return f", {number(minimum)} to {number(maximum)}"
     parts = [
         f"{word} {number(value)}"
-        for word, value in (("at least", least), ("above", above), ("at most", most), ("below", below))
+        for word, value in (("at least", minimum), ("above", above), ("at most", maximum), ("below", below))
         if value is not None
     ]
     return f", {' and '.join(parts)}" if parts else ""
 
 
-def several(one: str) -> str:
-    """Return the plural of what is allowed: `numbers, at least 0` of `a number, at least 0`."""
-    noun, comma, rest = one.partition(",")
+def several(singular: str) -> str:
+    """Return the plural of a description of allowed values: `numbers, at least 0` of `a number, at least 0`."""
+    noun, comma, rest = singular.partition(",")
     words = {"a number": "numbers", "a whole number": "whole numbers", "a text": "texts", "a table": "tables"}
     return words.get(noun, noun) + comma + rest
 
 
-def allowed(one: Schema, definitions: dict[str, Schema]) -> str:
-    """Return what a key takes, in words."""
-    if "$ref" in one:
-        name = one["$ref"].rsplit("/", 1)[1]
-        return LINKS.get(name) or allowed(definitions[name], definitions)
-    if "const" in one:
-        return f"`{one['const']}`"
-    if "enum" in one:
-        return ", ".join(f"`{value}`" for value in one["enum"])
-    for joined in ("allOf", "anyOf", "oneOf"):
-        if joined in one:
-            return " or ".join(dict.fromkeys(allowed(each, definitions) for each in one[joined]))
-    if one.get("type") == "array":
-        items = one.get("items", {})
-        count = f"{one['minItems']} " if "maxItems" in one else ""
-        within = several(allowed(items, definitions)) if isinstance(items, dict) else "numbers"
+def allowed_text(property_: Schema, definitions: dict[str, Schema]) -> str:
+    """Return a description of the allowed values of a key."""
+    if "$ref" in property_:
+        name = property_["$ref"].rsplit("/", 1)[1]
+        return LINKS.get(name) or allowed_text(definitions[name], definitions)
+    if "const" in property_:
+        return f"`{property_['const']}`"
+    if "enum" in property_:
+        return ", ".join(f"`{value}`" for value in property_["enum"])
+    for combination in ("allOf", "anyOf", "oneOf"):
+        if combination in property_:
+            return " or ".join(dict.fromkeys(allowed_text(option, definitions) for option in property_[combination]))
+    if property_.get("type") == "array":
+        items = property_.get("items", {})
+        count = f"{property_['minItems']} " if "maxItems" in property_ else ""
+        within = several(allowed_text(items, definitions)) if isinstance(items, dict) else "numbers"
         return f"a list of {count}{within}"
     words = {"number": "a number", "integer": "a whole number", "boolean": "true or false", "string": "a text"}
-    kind = one.get("type")
+    kind = property_.get("type")
     if kind == "object":
-        within = one.get("additionalProperties")
-        return f"a table of {several(allowed(within, definitions))}" if within else "a table"
+        within = property_.get("additionalProperties")
+        return f"a table of {several(allowed_text(within, definitions))}" if within else "a table"
     if not isinstance(kind, str):
         return "numbers, texts, true or false"
-    return words[kind] + bounds(one)
+    return words[kind] + bounds(property_)
 
 
-def default(key: str, one: Schema, needed: list[str]) -> str:
-    """Return the value that holds where the key is absent."""
-    if key in needed:
+def default(key: str, property_: Schema, required_keys: list[str]) -> str:
+    """Return the value of an absent key."""
+    if key in required_keys:
         return "needed"
-    return written(one["default"]) if "default" in one else ""
+    return value_text(property_["default"]) if "default" in property_ else ""
 
 
-def written(value: object) -> str:
-    """Return a default as the tables show it: nothing for None and for an empty list or table."""
+def value_text(value: object) -> str:
+    """Return a default as text for the tables; empty for None and for an empty list or table."""
     if value is None or value in ([], {}):
         return ""
     if isinstance(value, dict):
@@ -145,12 +147,17 @@ def written(value: object) -> str:
 
 
 def keys(table: Schema, definitions: dict[str, Schema], leave_out: tuple[str, ...] = ()) -> str:
-    """The table of the keys of a table: those that are needed first."""
-    needed = table.get("required", [])
-    order = sorted(table["properties"].items(), key=lambda item: item[0] not in needed)
+    """Return the table of the keys of a table, with the required keys first."""
+    required_keys = table.get("required", [])
+    order = sorted(table["properties"].items(), key=lambda item: item[0] not in required_keys)
     rows = [
-        [f"`{key}`", allowed(one, definitions), default(key, one, needed), one.get("description", "")]
-        for key, one in order
+        [
+            f"`{key}`",
+            allowed_text(property_, definitions),
+            default(key, property_, required_keys),
+            property_.get("description", ""),
+        ]
+        for key, property_ in order
         if key not in leave_out
     ]
     return markdown.render(Table.of(["key", "allowed", "default", "meaning"], rows))
@@ -161,111 +168,116 @@ PROFILES = ("tcp", "quic")
 
 
 def transport_keys(table: Schema, definitions: dict[str, Schema]) -> str:
-    """Return the table of the keys of a transport, with the value that each profile has."""
+    """Return the table of the keys of a transport, with the value of each profile."""
     presets = [complete_transport({"profile": name}) for name in PROFILES]
     rows = [
-        [f"`{key}`", allowed(one, definitions), *(written(each[key]) for each in presets), one.get("description", "")]
-        for key, one in table["properties"].items()
+        [
+            f"`{key}`",
+            allowed_text(property_, definitions),
+            *(value_text(preset[key]) for preset in presets),
+            property_.get("description", ""),
+        ]
+        for key, property_ in table["properties"].items()
     ]
     return markdown.render(Table.of(["key", "allowed", *(f"`{name}`" for name in PROFILES), "meaning"], rows))
 
 
 def kinds(table: Schema, definitions: dict[str, Schema]) -> Iterator[str]:
-    """The sections of a table whose other keys depend on its `kind`."""
-    for one in table.get("oneOf", table.get("anyOf", ())):
-        if isinstance(one.get("properties", {}).get("kind"), dict):
-            yield f"**`{one['properties']['kind']['const']}`**: {one.get('description', '')}"
-            if len(one["properties"]) > 1:
-                yield keys(one, definitions, ("kind",))
+    """Yield the sections of a table whose other keys depend on its `kind`."""
+    for option in table.get("oneOf", table.get("anyOf", ())):
+        if isinstance(option.get("properties", {}).get("kind"), dict):
+            yield f"**`{option['properties']['kind']['const']}`**: {option.get('description', '')}"
+            if len(option["properties"]) > 1:
+                yield keys(option, definitions, ("kind",))
 
 
 def of_axes(grid: Schema, definitions: dict[str, Schema]) -> Iterator[str]:
-    """The axes of a grid, and the keys of those whose values are tables."""
+    """Yield the axes of a grid, and the keys of axes whose values are tables."""
     rows = [
-        [f"`{name}`", allowed(one["anyOf"][0], definitions), one["description"]]
-        for name, one in grid["properties"].items()
+        [f"`{name}`", allowed_text(axis["anyOf"][0], definitions), axis["description"]]
+        for name, axis in grid["properties"].items()
     ]
     yield markdown.render(Table.of(["axis", "a value is", "meaning"], rows))
-    for name, one in grid["properties"].items():
-        value = one["anyOf"][0]
+    for name, axis in grid["properties"].items():
+        value = axis["anyOf"][0]
         if value.get("type") == "object" and name != "transport":
             yield f"Keys of a value of `{name}`:"
             yield keys(value, definitions)
 
 
 def reference() -> str:
-    """The page docs/reference/keys.md."""
+    """Return the page docs/reference/keys.md."""
     experiment, path, scheme = (schema(kind) for kind in ("experiment", "path", "scheme"))
-    found = experiment["definitions"] | path["definitions"] | scheme["definitions"]
-    of = experiment["properties"]
+    definitions = experiment["definitions"] | path["definitions"] | scheme["definitions"]
+    properties = experiment["properties"]
     parts = [
         INTRODUCTION.rstrip(),
         "## Experiment",
-        keys(experiment, found),
+        keys(experiment, definitions),
         "### Flow",
         "A table `[[flow]]`.",
-        keys(found["Flow"], found),
+        keys(definitions["Flow"], definitions),
         "Keys of `arrivals`:",
-        keys(found["Flow"]["properties"]["arrivals"], found),
+        keys(definitions["Flow"]["properties"]["arrivals"], definitions),
         "### Grid",
         "A table `[grid]`: each key is an axis, with one value or a list of them. "
         "A value that is a table may have a `label`.",
-        *of_axes(found["Grid"], found),
+        *of_axes(definitions["Grid"], definitions),
         "### Benchmark",
-        keys(of["benchmark"], found),
+        keys(properties["benchmark"], definitions),
         "### Quick",
-        keys(of["quick"], found),
+        keys(properties["quick"], definitions),
         "### Published",
         "A table `[[published]]`. A number may be a table with the range of the runs instead.",
-        keys(of["published"]["items"], found),
+        keys(properties["published"]["items"], definitions),
         "### Cell",
         "Results keep these; nobody writes them.",
-        keys(found["Cell"], found),
+        keys(definitions["Cell"], definitions),
         "## Path",
         "A file of its own, or a table `[path.NAME]` of an experiment.",
-        keys(path, found),
+        keys(path, definitions),
         "## Scheme",
         "A file of its own, or a table `[scheme.NAME]` of an experiment. "
         "`dumbbell list parameters` has the parameters of each controller.",
-        keys(scheme, found),
+        keys(scheme, definitions),
         "### Program",
         "A table `[program]`.",
-        keys(scheme["properties"]["program"], found),
+        keys(scheme["properties"]["program"], definitions),
         "### Transport",
         "A key that is absent has the value of the `profile`. The table shows the values of two profiles: `tcp`, which "
         "is the default and also called `linux-like`, and `quic`.",
-        transport_keys(found["Config"], found),
+        transport_keys(definitions["Config"], definitions),
         "### Receiver",
-        *kinds(found["ReceiverBehavior"], found),
+        *kinds(definitions["ReceiverBehavior"], definitions),
         "### Application",
-        *kinds(found["FlowApplication"], found),
+        *kinds(definitions["FlowApplication"], definitions),
         "### Sizes of transfers",
         "Instead of a number of `bytes`, in the flows of an experiment:",
-        *kinds(found["Sizes"], found),
+        *kinds(definitions["Sizes"], definitions),
     ]
     return "\n\n".join(parts) + "\n"
 
 
 COMMON = ("kind", "name", "schedule", "walk")
-"""Keys that every element has."""
+"""Keys of every element."""
 
 
 def paths_page(text: str) -> str:
-    """docs/reference/paths.md with the tables of the keys of elements and queues."""
-    found = schema("path")["definitions"]
-    for element in found["ElementSpec"]["oneOf"]:
+    """Return docs/reference/paths.md with the tables of the keys of elements and queues."""
+    definitions = schema("path")["definitions"]
+    for element in definitions["ElementSpec"]["oneOf"]:
         kind = element["properties"]["kind"]["const"]
-        table = keys(element, found, COMMON)
+        table = keys(element, definitions, COMMON)
         if kind == "trace":
-            of_even, of_poisson = (keys(found[name], found) for name in ("EvenSpec", "PoissonTraceSpec"))
+            of_even, of_poisson = (keys(definitions[name], definitions) for name in ("EvenSpec", "PoissonTraceSpec"))
             table += f"\n\nKeys of `even`:\n\n{of_even}\n\nKeys of `poisson`:\n\n{of_poisson}"
         text = with_block(text, f"keys of {kind}", table)
-    queues = "\n\n".join(kinds(found["QueueSpec"], found))
+    queues = "\n\n".join(kinds(definitions["QueueSpec"], definitions))
     return with_block(text, "keys of queues", queues)
 
 
 def main() -> int:
-    """Writes the files, or compares them."""
+    """Write or compare the files."""
     files = {SHIPPED / f"{kind}.json": to_json(schema(kind)) for kind in FILES}
     files |= {KEYS: reference(), PATHS: paths_page(PATHS.read_text(encoding="utf-8"))}
     return write_or_compare(files, "scripts.schemas", "what is read")

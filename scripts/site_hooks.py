@@ -1,7 +1,7 @@
 """Hooks of MkDocs (mkdocs.yml): pages from the root of the repository, all pages of a folder, links into the sources.
 
-Pages are written for the repository, where links lead anywhere. On the site, a link to a page leads to the page, and a
-link to another file leads to a copy of this file. A link to a folder of sources becomes plain text.
+Pages are written for the repository, where links lead to any file. On the site, a link to a page leads to the page, and
+a link to another file leads to a copy of this file. A link to a folder of sources becomes plain text.
 """
 
 import os
@@ -25,7 +25,7 @@ ROOT_PAGES = {
 """Pages outside of docs/, and their place on the site."""
 
 WORKER = ROOT / "web" / "node_modules" / "iframe-worker" / "shim" / "index.js"
-"""Script by which search works from the disk, where a browser permits no worker. Material fetches it from a server."""
+"""Script for search from the disk, where browsers permit no worker. Material fetches it from a server."""
 WORKER_ADDRESS, WORKER_PLACE = "https://unpkg.com/iframe-worker/shim", "assets/iframe-worker.js"
 
 LINK = re.compile(r"(!?)\[((?:[^\[\]]|\[[^\]]*\])*)\]\(([^)\s]+)\)")
@@ -76,7 +76,7 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Rewrite the links of a page for its place on the site."""
     place = page.file.src_uri
-    source = next((source for source, there in ROOT_PAGES.items() if there == place), f"docs/{place}")
+    source = next((source for source, site_place in ROOT_PAGES.items() if site_place == place), f"docs/{place}")
 
     def rewrite(match: re.Match[str]) -> str:
         mark, text, link = match.groups()
@@ -84,10 +84,10 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
             return match[0]
         name, hash_sign, anchor = link.partition("#")
         target = os.path.normpath(Path(source).parent / name)
-        there = _place(target)
-        if there is None:
+        site_place = _place(target)
+        if site_place is None:
             return text
-        return f"{mark}[{text}]({os.path.relpath(there, Path(place).parent)}{hash_sign}{anchor})"
+        return f"{mark}[{text}]({os.path.relpath(site_place, Path(place).parent)}{hash_sign}{anchor})"
 
     parts = CODE.split(markdown)
     return "".join(part if index % 2 else LINK.sub(rewrite, part) for index, part in enumerate(parts))
@@ -100,7 +100,7 @@ def on_post_page(output: str, page: Page, config: MkDocsConfig) -> str:
 
 
 def _place(target: str) -> str | None:
-    """Return the place of a file of the repository on the site, None where it has none."""
+    """Return the place on the site of a file of the repository; None if it has none."""
     if target in ROOT_PAGES:
         return ROOT_PAGES[target]
     if target in _sources:

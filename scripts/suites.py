@@ -1,6 +1,6 @@
 """Print the suites of tests that a change touches, as a JSON list: `python -m scripts.suites origin/main`.
 
-Every change runs the gate (`make test`). `TOUCHED` says which other suites of `make test-all` a changed file asks for.
+Every change runs the gate (`make test`). `TOUCHED` lists the other suites of `make test-all` by changed files.
 """
 
 import argparse
@@ -74,7 +74,7 @@ TOUCHED: dict[str, tuple[str, ...]] = {
     ),
     "slow": ("crates/plugin/*", "examples/*", "python/dumbbell_train/*", "python/dumbbell_calibrate/*"),
 }
-"""Suites beside the gate, each with the files that touch it; `*` is any text, folders included."""
+"""Suites beside the gate, with patterns of the files that require them; `*` is any text, including folders."""
 
 EVERYTHING = (
     "Makefile",
@@ -85,15 +85,15 @@ EVERYTHING = (
     "scripts/suites.py",
     ".github/*",
 )
-"""Files that touch every suite."""
+"""Files that require every suite."""
 
 
-def touched(files: Iterable[str]) -> list[str]:
-    """Return the suites that a change of these files asks for, in the order of `TOUCHED`."""
-    changed = list(files)
-    if any(_matches(file, EVERYTHING) for file in changed):
+def required_suites(files: Iterable[str]) -> list[str]:
+    """Return the suites that a change of these files requires, in the order of `TOUCHED`."""
+    changed_files = list(files)
+    if any(_matches(file, EVERYTHING) for file in changed_files):
         return list(TOUCHED)
-    return [suite for suite, patterns in TOUCHED.items() if any(_matches(file, patterns) for file in changed)]
+    return [suite for suite, patterns in TOUCHED.items() if any(_matches(file, patterns) for file in changed_files)]
 
 
 def _matches(file: str, patterns: tuple[str, ...]) -> bool:
@@ -101,13 +101,13 @@ def _matches(file: str, patterns: tuple[str, ...]) -> bool:
 
 
 def main() -> None:
-    """Print the suites that differ from a commit."""
+    """Print the suites for the difference from a commit."""
     parser = argparse.ArgumentParser(description="Print the suites that a change touches.", allow_abbrev=False)
     parser.add_argument("base", metavar="COMMIT", help="the commit that the change begins at")
     base = parser.parse_args().base
     command = ["git", "diff", "--name-only", f"{base}...HEAD"]
-    changed = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
-    print(json.dumps(touched(changed)))
+    changed_files = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout.splitlines()
+    print(json.dumps(required_suites(changed_files)))
 
 
 if __name__ == "__main__":

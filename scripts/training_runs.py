@@ -1,8 +1,8 @@
-"""Runs by which the compiler learns what the simulator mostly does, for profile-guided optimization.
+"""Runs of typical simulations, for profile-guided optimization by the compiler.
 
 Usage: python -m scripts.training_runs [--write FOLDER | --merge FOLDER]. The installed module simulates the runs, or
-their specifications are written for another program. `--merge` puts what the runs left in FOLDER into one profile, and
-prints its name for `-Cprofile-use`. No run of a benchmark is among them: benchmarks measure what users have.
+their run specs are written for another program. `--merge` merges the profiles of the runs in FOLDER into one, and
+prints its name for `-Cprofile-use`. No benchmark is among the runs, so that benchmarks measure users' speed.
 """
 
 import argparse
@@ -18,7 +18,7 @@ import dumbbell
 from dumbbell.core.runs import simulate
 
 SCHEMES = ("cubic", "bbr", "reno", "copa", "vegas", "vivace", "ledbat", "bbr3")
-"""Window and rate controllers that most runs are made of."""
+"""Controllers with windows and with rates, as in most runs."""
 
 PATHS = ("buffer-bdp", "california-mexico", "cellular-verizon-lte-down", "policer-60mbps-20ms")
 """A link, a calibrated link, a link of traces, and a policer."""
@@ -39,13 +39,13 @@ def merge(folder: Path) -> Path:
     program = next(Path(sysroot).glob("lib/rustlib/*/bin/llvm-profdata"), None)
     if program is None:
         sys.exit("llvm-profdata is missing: run `rustup component add llvm-tools`")
-    merged = folder.with_suffix(".profdata")
-    subprocess.run([program, "merge", "-o", merged, folder], check=True)
-    return merged
+    profile = folder.with_suffix(".profdata")
+    subprocess.run([program, "merge", "-o", profile, folder], check=True)
+    return profile
 
 
 def main() -> None:
-    """Simulate the runs, write their specifications, or merge what they left."""
+    """Simulate the runs, write their run specs, or merge their profiles."""
     parser = argparse.ArgumentParser()
     action = parser.add_mutually_exclusive_group()
     action.add_argument("--write", type=Path)

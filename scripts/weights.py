@@ -1,9 +1,9 @@
-"""Converts published networks into the weight files of the catalog, once: `weights.py NAME PUBLISHED OUT.safetensors`.
+"""Convert published networks into the weight files of the catalog, once: `weights.py NAME PUBLISHED OUT.safetensors`.
 
-`NAME` is `orca` (the data file of its TensorFlow checkpoint), `teams-bwe`, `ten-tms` or `farc` (ONNX). Needs numpy, as
-running dumbbell does not. No number is changed, with three exceptions: what comes before the first layer is written as
-one normalisation, matrices stored by their outputs are turned, and the two paths of `farc`, which see different inputs,
-become one network of both, with zeros between them.
+`NAME` is `orca` (the data file of its TensorFlow checkpoint), `teams-bwe`, `ten-tms` or `farc` (ONNX). The script needs
+numpy, while running dumbbell does not. No number is changed, with three exceptions: operations before the first layer
+become one normalisation, matrices stored by output are transposed, and the two branches of `farc` with different inputs
+become one network, with zeros between them.
 """
 
 import json
@@ -19,7 +19,7 @@ Network = tuple[str, dict[str, Array]]
 
 
 def orca(data: bytes) -> Network:
-    """Soheil-ab/Orca@cafaf9a3, rl-module/agent.py: the actor, whose tensors begin at these bytes."""
+    """Return the actor of Soheil-ab/Orca@cafaf9a3, rl-module/agent.py, whose tensors begin at these bytes."""
     tensors = {
         "0.kernel": ((70, 256), 16396),
         "0.bias": ((256,), 13324),
@@ -42,7 +42,7 @@ def orca(data: bytes) -> Network:
 
 
 def varint(message: bytes, at: int) -> tuple[int, int]:
-    """The number that begins at a byte, and the byte behind it."""
+    """Return the number that begins at a byte, and the index of the byte after it."""
     value = shift = 0
     while message[at] >= 128:
         value |= (message[at] & 127) << shift
@@ -50,9 +50,9 @@ def varint(message: bytes, at: int) -> tuple[int, int]:
     return value | message[at] << shift, at + 1
 
 
-def parts(message: bytes, wanted: int) -> list[Any]:
-    """What a Protocol Buffers message has in one of its fields: numbers, or bytes."""
-    found, at = [], 0
+def parts(message: bytes, field_number: int) -> list[Any]:
+    """Return the content of a field of a Protocol Buffers message: numbers, or bytes."""
+    values, at = [], 0
     while at < len(message):
         key, at = varint(message, at)
         number, wire = divmod(key, 8)
@@ -61,13 +61,13 @@ def parts(message: bytes, wanted: int) -> list[Any]:
         else:
             length, at = varint(message, at) if wire == 2 else ({1: 8, 5: 4}[wire], at)
             value, at = message[at : at + length], at + length
-        if number == wanted:
-            found.append(value)
-    return found
+        if number == field_number:
+            values.append(value)
+    return values
 
 
 def tensor(message: bytes) -> Array | None:
-    """A TensorProto (onnx/onnx@v1.16.0, `onnx.proto`) of floats: dims 1, data_type 2, float_data 4, raw_data 9."""
+    """Return a float TensorProto (onnx/onnx@v1.16.0, `onnx.proto`): dims 1, data_type 2, float_data 4, raw_data 9."""
     if parts(message, 2) != [1]:
         return None
     shape: list[int] = []
@@ -83,17 +83,17 @@ def tensor(message: bytes) -> Array | None:
 
 
 def constants(model: bytes) -> list[Array]:
-    """The floating-point constants of an ONNX graph: its initialisers, then those among its nodes, in their order."""
+    """Return the floating-point constants of an ONNX graph: its initialisers, then those of its nodes, in order."""
     (graph,) = parts(model, 7)
-    found = [tensor(item) for item in parts(graph, 5)]
+    tensors = [tensor(item) for item in parts(graph, 5)]
     for node in parts(graph, 1):
         if parts(node, 4) == [b"Constant"]:
-            found += [tensor(item) for attribute in parts(node, 5) for item in parts(attribute, 5)]
-    return [item for item in found if item is not None]
+            tensors += [tensor(item) for attribute in parts(node, 5) for item in parts(attribute, 5)]
+    return [item for item in tensors if item is not None]
 
 
 def teams_bwe(model: bytes) -> Network:
-    """microsoft/RL4BandwidthEstimationChallenge@fcf857c5: three layers of tanh behind a normalisation."""
+    """Return microsoft/RL4BandwidthEstimationChallenge@fcf857c5: a normalisation, then three layers of tanh."""
     (center,) = (item for item in constants(model) if item.shape == (1, 150) and abs(item).max() > 1e4)
     (scale,) = (
         item for item in constants(model) if item.shape == (1, 150) and item is not center and abs(item).max() <= 1e4
@@ -108,7 +108,7 @@ def teams_bwe(model: bytes) -> Network:
 
 
 def ten_tms(model: bytes) -> Network:
-    """bytedance/offline-RL-congestion-control@683f6d06: residual blocks, then five experts and their gate."""
+    """Return bytedance/offline-RL-congestion-control@683f6d06: residual blocks, then five experts and their gate."""
     least, span, *rest = (item for item in constants(model) if item.size > 1)
     words = (
         "normalise clip:1 dense layer_norm:0.00001 leaky_relu:0.01 "
@@ -129,11 +129,11 @@ def ten_tms(model: bytes) -> Network:
 
 
 KEPT = (0, 1, 3, 10, 11)
-"""The features that FARC's mask keeps; rates come first and are in 100 kbit/s."""
+"""Features that FARC's mask keeps. Rates are first, in 100 kbit/s."""
 
 
 def farc(model: bytes) -> Network:
-    """streaming-university/FARC@97de652c: 25 inputs each go through two paths, whose ends go through a third."""
+    """Return streaming-university/FARC@97de652c: two branches with 25 inputs each, whose ends enter a third."""
     weight, bias, mean, variance, *rest = (item for item in constants(model) if item.size > 1 or item.shape == (1,))
     biases, kernels = [item for item in rest if item.ndim == 1], [item for item in rest if item.ndim == 2]
     factor = float(weight[0]) / np.sqrt(float(variance[0]) + 1e-5)
@@ -145,12 +145,12 @@ def farc(model: bytes) -> Network:
     }
     inputs = np.array([10 * feature + step for feature in KEPT for step in range(10)])
     for index in range(3):
-        one, other = kernels[index], kernels[3 + index]
-        rows = 150 if index == 0 else one.shape[0] + other.shape[0]
-        kernel = np.zeros((rows, one.shape[1] + other.shape[1]), np.float32)
+        kernel_a, kernel_b = kernels[index], kernels[3 + index]
+        rows = 150 if index == 0 else kernel_a.shape[0] + kernel_b.shape[0]
+        kernel = np.zeros((rows, kernel_a.shape[1] + kernel_b.shape[1]), np.float32)
         first, second = (inputs[:25], inputs[25:]) if index == 0 else (np.arange(128), 128 + np.arange(128))
-        kernel[first, : one.shape[1]] = one
-        kernel[second, one.shape[1] :] = other
+        kernel[first, : kernel_a.shape[1]] = kernel_a
+        kernel[second, kernel_a.shape[1] :] = kernel_b
         bias = np.concatenate([biases[index], biases[3 + index]])
         tensors |= {f"{2 * index + 1}.kernel": kernel, f"{2 * index + 1}.bias": bias}
     for index in range(3, 6):
@@ -159,7 +159,7 @@ def farc(model: bytes) -> Network:
 
 
 def safetensors(network: Network) -> bytes:
-    """The network as a safetensors file, the words of its layers in the metadata."""
+    """Return the network as a safetensors file, with its layers in the metadata."""
     words, tensors = network
     header: dict[str, Any] = {"__metadata__": {"layers": words}}
     body = b""
@@ -175,9 +175,9 @@ def safetensors(network: Network) -> bytes:
 NAMES = {"orca": orca, "teams-bwe": teams_bwe, "ten-tms": ten_tms, "farc": farc}
 
 
-def main(name: str, published: str, out: str) -> None:
-    """Writes `out`."""
-    Path(out).write_bytes(safetensors(NAMES[name](Path(published).read_bytes())))
+def main(name: str, source: str, out: str) -> None:
+    """Convert the published network `source` to the file `out`."""
+    Path(out).write_bytes(safetensors(NAMES[name](Path(source).read_bytes())))
 
 
 if __name__ == "__main__":

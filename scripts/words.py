@@ -95,13 +95,13 @@ def room(file: str) -> str:
 
 
 def is_nounless(text: str) -> bool:
-    """Return whether the first line of `text` has six words or more and is mostly function words."""
+    """Return True if the first line of `text` has six words or more and is mostly function words."""
     words = [word.lower() for word in WORD.findall(text.strip().splitlines()[0])] if text.strip() else []
     return len(words) >= 6 and sum(word in FUNCTION_WORDS for word in words) >= 0.62 * len(words)
 
 
 def is_bare(name: str) -> bool:
-    """Return whether the whole name is a participle or a pronoun."""
+    """Return True if the whole name is a participle or a pronoun."""
     word = name.strip("_").lower()
     if not word.isalpha() or name.isupper() or name.startswith("__") or word in ALLOWED:
         return False
@@ -251,20 +251,20 @@ def counts(places: list[Fault]) -> dict[str, dict[str, int]]:
 
 
 def ceilings() -> dict[str, dict[str, int]]:
-    """Return the most faults that a room may have, by room and kind; a room that is not there may have none."""
-    loaded: dict[str, dict[str, int]] = json.loads(CEILINGS.read_text(encoding="utf-8")) if CEILINGS.exists() else {}
-    return loaded
+    """Return the maximum number of faults of a room, by room and kind; a missing room may have none."""
+    by_room: dict[str, dict[str, int]] = json.loads(CEILINGS.read_text(encoding="utf-8")) if CEILINGS.exists() else {}
+    return by_room
 
 
 def excesses(places: list[Fault]) -> list[str]:
     """Return a line for each room that has more faults than its ceiling."""
-    allowed = ceilings()
+    maxima = ceilings()
     return [
-        f"{name}: {number} of the kind {kind!r}, {allowed.get(name, {}).get(kind, 0)} allowed: "
+        f"{name}: {number} of the kind {kind!r}, {maxima.get(name, {}).get(kind, 0)} allowed: "
         f"`python -m scripts.words --list {kind!r} {name}`"
         for name, kinds in counts(places).items()
         for kind, number in kinds.items()
-        if number > allowed.get(name, {}).get(kind, 0)
+        if number > maxima.get(name, {}).get(kind, 0)
     ]
 
 
@@ -286,11 +286,9 @@ def main() -> None:
             sys.exit("\n".join(["ceilings may only fall", *lines]))
         CEILINGS.write_text(json.dumps(counts(places), indent=1) + "\n", encoding="utf-8")
         return
-    allowed = ceilings()
+    maxima = ceilings()
     for name, kinds in counts(places).items():
-        print(
-            name, ", ".join(f"{kind} {number}/{allowed.get(name, {}).get(kind, 0)}" for kind, number in kinds.items())
-        )
+        print(name, ", ".join(f"{kind} {number}/{maxima.get(name, {}).get(kind, 0)}" for kind, number in kinds.items()))
     for language in (".rs", ".py", ".ts", ".tsx", ".md"):
         numbers = Counter(place.kind for place in places if place.place.rpartition(":")[0].endswith(language))
         shares = (

@@ -81,13 +81,13 @@ class Observations:
     @classmethod
     def merge(cls, parts: Iterable[Observations]) -> Observations:
         """Return the observations of several parts, whose runs have different seeds."""
-        merged = cls()
+        result = cls()
         for part in parts:
-            merged.logs |= part.logs
-            merged.failures += part.failures
+            result.logs |= part.logs
+            result.failures += part.failures
             for name, values in part.values.items():
-                merged.values.setdefault(name, {}).update(values)
-        return merged
+                result.values.setdefault(name, {}).update(values)
+        return result
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from scripts.suites import EVERYTHING, TOUCHED, touched
+from scripts.suites import EVERYTHING, TOUCHED, required_suites
 from support.suites import GATE, SMOKE, SUITES
 
 ROOT = Path(__file__).parents[2]
@@ -43,11 +43,11 @@ def test_every_marker_is_a_suite(pytestconfig: pytest.Config) -> None:
     ],
 )
 def test_a_change_runs_the_suites_that_it_touches(file: str, suites: list[str]) -> None:
-    assert touched([file]) == suites
+    assert required_suites([file]) == suites
 
 
 def test_a_change_of_several_files_runs_the_suites_of_all() -> None:
-    assert touched(["tests/cli/test_show.py", "README.md", "kernel/vegas.bpf.c"]) == ["programs", "pages"]
+    assert required_suites(["tests/cli/test_show.py", "README.md", "kernel/vegas.bpf.c"]) == ["programs", "pages"]
 
 
 def test_patterns_name_files_that_exist() -> None:

@@ -64,8 +64,8 @@ def export_qlog(
 ) -> "tuple[list[Path], list[tuple[Run, str]], list[tuple[Run, str]]]":
     """Write the view of each sender as qlogs.
 
-    Return the files, the omitted runs with the reasons, and the runs with incomplete qlogs, with the missing part: a run
-    without `log = "full"` has no acknowledged packets.
+    Return the files, the omitted runs with the reasons, and the runs with incomplete qlogs and what is
+    missing: a run without `log = "full"` has no acknowledged packets.
 
     `run` (`PATH/SCHEME/N`) and `flow` choose one, `from_s` and `to_s` a part of each run, which begins with the state
     of the sender at that time. `to_s` is exclusive. `draft` is `0.3`, which qvis opens, or `quic-13`.

@@ -78,8 +78,8 @@ def write_report(
     `all_runs` and `run` are as in `Results.write_report`, `convention` is as in `dumbbell.open`.
 
     Raises:
-        dumbbell.Error: If the directory has no results, there is no such run, the options exclude each other, or a package that the
-            report needs is not installed.
+        dumbbell.Error: If the directory has no results, there is no such run, the options exclude each other, or a
+            package that the report needs is not installed.
     """
     from dumbbell.results.benchmark_directory import NOTE, open_benchmark
 

@@ -101,8 +101,8 @@ def _check_spaces(experiment: str, request: RunRequest) -> None:
 def with_pantheon(experiment_file: ExperimentFile, request: RunRequest, directory: Path) -> ExperimentFile:
     """Return the experiment file with its schemes from a Pantheon checkout.
 
-    Packets of Pantheon's tests pass its tunnel. The catalog's paths for these tests have its overhead; so have paths from
-    path options (`--trace UP --delay 20ms`) if such schemes run over them.
+    Packets of Pantheon's tests pass its tunnel. The catalog's paths for these tests have its overhead; so have paths
+    from path options (`--trace UP --delay 20ms`) if such schemes run over them.
     """
     checkout = Checkout(directory)
     used = with_request(experiment_file, request)

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def serve(*directories: str | PathLike[str], port: int = 0) -> "Server":
     """Return a server of results directories for browsers on this machine. The default port is a free one.
 
-    `server.address` is the address to open. `server.start()` answers in a thread until `server.stop()`; `server.serve()`
-    answers until Ctrl-C.
+    `server.address` is the address to open. `server.start()` answers in a thread until `server.stop()`;
+    `server.serve()` answers until Ctrl-C.
 
     Raises:
         dumbbell.Error: If there are no results, or the port is in use.
@@ -35,8 +35,8 @@ def serve(*directories: str | PathLike[str], port: int = 0) -> "Server":
 def write_site(*directories: str | PathLike[str], out: str | PathLike[str]) -> Path:
     """Write the pages of results directories as files, which open from the disk too, into the new folder `out`.
 
-    Series are thinned: for long runs a page shows some thousand minima and maxima of each series. In a benchmark not all
-    runs have series (docs/how-to/benchmark.md).
+    Series are thinned: for long runs a page shows some thousand minima and maxima of each series. In a benchmark not
+    all runs have series (docs/how-to/benchmark.md).
 
     Raises:
         dumbbell.Error: If there are no results, or `out` exists.

@@ -27,7 +27,7 @@ def find_executor(settings: Settings) -> Executor:
     return executor.of(backend, settings)
 
 
-def choose_jobs(backend: Backend, requested: int | None, processors: int) -> int:
+def choose_jobs(backend: Backend, requested_jobs: int | None, processors: int) -> int:
     """Return the number of simultaneous runs.
 
     Raises:
@@ -35,8 +35,8 @@ def choose_jobs(backend: Backend, requested: int | None, processors: int) -> int
     """
     maximum = backend.capabilities.max_jobs
     if maximum is None:
-        return requested or processors
-    if requested is not None and requested > maximum:
+        return requested_jobs or processors
+    if requested_jobs is not None and requested_jobs > maximum:
         limit_text = f"allowed with {argument('backend')} {backend.full_name} is {maximum}"
-        raise UserError(f"{limit_text}: runs in real time disturb each other", argument="jobs", value=requested)
-    return requested or maximum
+        raise UserError(f"{limit_text}: runs in real time disturb each other", argument="jobs", value=requested_jobs)
+    return requested_jobs or maximum

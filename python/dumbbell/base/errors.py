@@ -102,8 +102,8 @@ def capitalized(text: str) -> str:
 
 def printable(text: object) -> str:
     """Return the text with escaped control characters and shortened long words."""
-    escaped = printable_whole(text)
-    return escaped if len(escaped) < MOST_IN_A_WORD else _ENDLESS.sub(lambda word: f"{word[0][:80]}...", escaped)
+    text_out = printable_whole(text)
+    return text_out if len(text_out) < MOST_IN_A_WORD else _ENDLESS.sub(lambda word: f"{word[0][:80]}...", text_out)
 
 
 def printable_whole(text: object) -> str:

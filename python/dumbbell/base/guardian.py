@@ -158,7 +158,7 @@ class Hearing(Protocol):
         ...
 
 
-def _forked(patience_s: float, bounds: Bounds | None, inherited: Sequence[int]) -> int:
+def _forked(patience_s: float, bounds: Bounds | None, descriptors: Sequence[int]) -> int:
     """Fork, as `os.fork` does. If this process ends, the child is killed, or asked to end if `patience_s` is not 0."""
     guardian = os.getpid()
     output = _opened(bounds.output) if bounds and bounds.output else None
@@ -169,7 +169,7 @@ def _forked(patience_s: float, bounds: Bounds | None, inherited: Sequence[int]) 
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
         if bounds is not None:
             os.setsid()  # signals to its process group then reach only itself
-            _close_all_but(inherited, output)
+            _close_all_but(descriptors, output)
         ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGTERM if patience_s else signal.SIGKILL)
         if os.getppid() != guardian:  # the parent ended before the call of prctl
             os._exit(1)
@@ -188,8 +188,8 @@ def _opened(output: Path) -> int:
         return os.open(os.devnull, flags)
 
 
-def _close_all_but(inherited: Iterable[int], output: int | None) -> None:
-    """Close all descriptors but `inherited`, and connect stdin to /dev/null, stdout and stderr to `output`."""
+def _close_all_but(descriptors: Iterable[int], output: int | None) -> None:
+    """Close all descriptors but `descriptors`, and connect stdin to /dev/null, stdout and stderr to `output`."""
     import resource
 
     output = 2 if output is None else output
@@ -197,7 +197,7 @@ def _close_all_but(inherited: Iterable[int], output: int | None) -> None:
     for source, target in ((null_input, 0), (output, 1), (output, 2)):
         os.dup2(source, target)
     first = 3
-    for descriptor in sorted(inherited):
+    for descriptor in sorted(descriptors):
         os.set_inheritable(descriptor, False)  # closed on exec
         os.closerange(first, descriptor)
         first = descriptor + 1

@@ -74,10 +74,10 @@ def simulate_batch(
     ]
     run_rows = [(run.template, run.run, run.seed, run.starts_s) for run in runs]
     places = [str(folder) for folder in folders]
-    finished, failures, interruption = _core.simulate_batch(
+    run_indices, failures, interruption = _core.simulate_batch(
         template_rows, run_rows, places, started_at, (threads, seconds), report
     )
-    return BatchOutcome(finished, dict(failures), interruption)
+    return BatchOutcome(run_indices, dict(failures), interruption)
 
 
 @dataclass(frozen=True)

@@ -183,8 +183,8 @@ class RunView:
     def window(self, t0_ns: float, t1_ns: float, columns: int, selectors: Sequence[object]) -> bytes:
         """Return series of a part of the run and its rare events, as columns.
 
-        `selectors` are names (for all owners with such a series) and pairs of owner and name. For a series with many samples
-        there is a row for each of `columns` equal parts: the first time, the minimum and the maximum.
+        `selectors` are names (for all owners with such a series) and pairs of owner and name. For a series with many
+        samples there is a row for each of `columns` equal parts: the first time, the minimum and the maximum.
         """
         return self._view.window(t0_ns, t1_ns, columns, encoded(selectors))
 

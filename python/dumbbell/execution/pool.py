@@ -488,7 +488,7 @@ class Pool:
         Its active run fails; a new process makes the others.
         """
         code, pid = worker.end(0.0 if deed else LET_GO_S), worker.process.pid
-        bounds, waiting, unpublished = worker.bounds, list(worker.waiting.values()), list(worker.unpublished.values())
+        bounds, waiting, made_tasks = worker.bounds, list(worker.waiting.values()), list(worker.unpublished.values())
         fresh = self._start()
         worker.process, worker.connection, worker.inbox, worker.bounds = (
             fresh.process,
@@ -498,7 +498,7 @@ class Pool:
         )
         worker.silent_s = 0.0
         # without an active run, the process broke something that the unpublished runs need
-        culprits, again = (waiting[:1], unpublished) if waiting or not bounds else (unpublished, [])
+        culprits, again = (waiting[:1], made_tasks) if waiting or not bounds else (made_tasks, [])
         over: list[TaskOutcome] = []
         output = take_output(bounds)
         log.info(

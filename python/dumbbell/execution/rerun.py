@@ -39,8 +39,8 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
     experiment = results.experiment
     if not (experiment.capabilities.repeatable and experiment.capabilities.executes):
         raise UserError(f"backend `{experiment.backend}`: no run can be made again: each is another one")
-    stored = results.numbers.statistics(run) if experiment.keeps_numbers else results.statistics(run)
-    if stored is None:
+    old_statistics = results.numbers.statistics(run) if experiment.keeps_numbers else results.statistics(run)
+    if old_statistics is None:
         raise UserError(f"{run.label}: was not made yet", fix=f"{argument('resume', 'True')} makes it")
     if _has_files(results, run):
         raise UserError(f"{results.folder(run)}: has the files of this run: nothing to make again")
@@ -58,7 +58,7 @@ def rerun(results: ResultsDirectory, run: Run, log: str | None) -> None:
             statistics = _make_apart(new_task) if experiment.outside(run) else execute(new_task)
             if statistics["status"] == "failed":
                 raise UserError(f"{run.label}: {statistics.get('reason')}")
-            if differs := _difference(stored, statistics):
+            if differs := _difference(old_statistics, statistics):
                 problem = f"{run.label}: comes out with another `{differs}` than was kept"
                 raise UserError(problem, fix="`environment.json` says which version made the runs")
             publish(new_task.place, task.place)
@@ -85,8 +85,8 @@ def _has_files(results: ResultsDirectory, run: Run) -> bool:
         return False
 
 
-def _difference(stored: RunStatistics, again: RunStatistics) -> str:
+def _difference(old_statistics: RunStatistics, again: RunStatistics) -> str:
     """Return the name of a statistic that differs; empty if none does."""
-    if stored["status"] == "failed":
+    if old_statistics["status"] == "failed":
         return ""
-    return next((key for key in _REPEATED if stored.get(key) != again.get(key)), "")
+    return next((key for key in _REPEATED if old_statistics.get(key) != again.get(key)), "")

@@ -464,9 +464,9 @@ def _make_files(task: Task, run_log: RunLog, obstacle: str | None, say: Callable
     state = {"backend": task.executor.backend.full_name, "status": "done", "reason": None}
     times = {"started_at": started_at, "ended_at": now()}
     complete = {**state, **times, **statistics, "samples": sampled_quantities(Entry.of(task.temporary)), "files": files}
-    checked = require_statistics("what came of it", complete)  # the statistics may come from another machine
+    run_statistics = require_statistics("what came of it", complete)  # the statistics may come from another machine
     log.debug("kept files=%s", ",".join(files))
-    return Attempt(checked)
+    return Attempt(run_statistics)
 
 
 def keep(task: Task, attempt: Attempt) -> RunStatistics:

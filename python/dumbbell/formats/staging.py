@@ -98,8 +98,8 @@ def _lock_directory(directory: Path, shown_path: Path) -> Iterator[None]:
         os.close(descriptor)
 
 
-def _publish(staged: Path, out: Path, is_there: bool) -> None:
-    """Move the content of `staged` to `out`: all of it, or none if this fails.
+def _publish(directory: Path, out: Path, is_there: bool) -> None:
+    """Move the content of `directory` to `out`: all of it, or none if this fails.
 
     Raises:
         UserError: If `out` is in use by now.
@@ -107,13 +107,13 @@ def _publish(staged: Path, out: Path, is_there: bool) -> None:
     """
     refuse_used(out)
     if not is_there:
-        staged.rename(out)
+        directory.rename(out)
         return
     moved_entries: list[Path] = []
     try:
-        for entry in sorted(staged.iterdir()):
+        for entry in sorted(directory.iterdir()):
             moved_entries.append(entry.rename(out / entry.name))
-        staged.rmdir()
+        directory.rmdir()
     except OSError:
         for entry in moved_entries:
             shutil.rmtree(entry) if entry.is_dir() else entry.unlink()

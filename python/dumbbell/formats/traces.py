@@ -159,8 +159,8 @@ def _skipped(source: Path, files: Sequence[Path]) -> list[str]:
     """Return the names in a directory that are not imported, except hidden ones."""
     if not source.is_dir():
         return []
-    unused = {entry for entry in source.iterdir() if not entry.name.startswith(".")} - set(files)
-    return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in unused)
+    other_names = {entry for entry in source.iterdir() if not entry.name.startswith(".")} - set(files)
+    return sorted(f"{entry.name}/" if entry.is_dir() else entry.name for entry in other_names)
 
 
 def _with_skipped(traces: list[Trace], skipped_names: Sequence[str]) -> list[Trace]:

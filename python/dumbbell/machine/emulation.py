@@ -19,8 +19,8 @@ _CHECK_IN_USER_NAMESPACE = (
 def checks() -> list[EmulationCheck]:
     """Return the requirements of emulation, each with `name`, `good`, `found` and `fix`.
 
-    Without root, runs are emulated in a user namespace. So the check runs in a user namespace, too, in a separate process,
-    because a process cannot leave the namespace.
+    Without root, runs are emulated in a user namespace. So the check runs in a user namespace, too, in a separate
+    process, because a process cannot leave the namespace.
     """
     if not hasattr(core, "enter_user_namespace"):  # the first step of `make report`
         return [{"name": "this build", "good": False, "found": "simulates only", "fix": "make build"}]

@@ -111,7 +111,9 @@ def run_scripts(
     if len(answers) != len(scripts):
         raise UserError(f"{_names_text(files)}: {_NO_ANSWER}")
     try:
-        return [typed(each, ScriptRefusal) if "refusal" in each else typed(each, ScriptReport) for each in answers]
+        return [
+            typed(answer, ScriptRefusal) if "refusal" in answer else typed(answer, ScriptReport) for answer in answers
+        ]
     except UserError:
         raise UserError(f"{_names_text(files)}: {_NO_ANSWER}") from None
 

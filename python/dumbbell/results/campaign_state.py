@@ -72,15 +72,15 @@ class State:
         """Return the state in a line, for people."""
         last = f"; last run: {self.last['run']}, {self.last['status']}, {self.last['ended_at']}" if self.last else ""
         following = f"; next: {self.next['run']}, due at {self.next['due_at']}" if self.next else ""
-        missed = f"; missed: {'; '.join(self.missed)}" if self.missed else ""
+        missed_text = f"; missed: {'; '.join(self.missed)}" if self.missed else ""
         if self.state == _DONE:
-            return f"campaign: over: {self.rounds} rounds{missed}"
+            return f"campaign: over: {self.rounds} rounds{missed_text}"
         place = f"round {self.round} of {self.rounds}"
         if self.state == _STOPPED:
-            return f"campaign: stopped in {place}: {self.reason}{last}{following}{missed}"
+            return f"campaign: stopped in {place}: {self.reason}{last}{following}{missed_text}"
         if not alive:
-            return f"campaign: dead since {seen_at}, in {place}{last}{following}{missed}"
-        return f"campaign: {self.state}, {place}{last}{following}{missed}"
+            return f"campaign: dead since {seen_at}, in {place}{last}{following}{missed_text}"
+        return f"campaign: {self.state}, {place}{last}{following}{missed_text}"
 
 
 def stamp(moment_s: float) -> str:

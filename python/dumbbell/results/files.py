@@ -157,11 +157,11 @@ def _sync_file_system(entry: Entry) -> bool:
     return True
 
 
-def locked_file(file: Path, written: Path) -> int | None:
+def locked_file(file: Path, target: Path) -> int | None:
     """Return the descriptor of a lock, held by this process; None if its holder has just removed it.
 
     Raises:
-        UserError: Another process holds it, and writes `written`; or it is not a file.
+        UserError: Another process holds it, and writes `target`; or the lock is not a file.
     """
     try:
         # in somebody else's directory nothing is followed, emptied or waited for
@@ -175,7 +175,7 @@ def locked_file(file: Path, written: Path) -> int | None:
         if not stat.S_ISREG(os.fstat(lock).st_mode):
             raise UserError(f"{file}: is no file: remove it")
         if not taken(lock):
-            raise UserError(f"{written}: another dumbbell is writing there")
+            raise UserError(f"{target}: another dumbbell is writing there")
         if os.fstat(lock).st_nlink:
             return lock
     except BaseException:

@@ -1,4 +1,4 @@
-"""The numbers of runs that have no directories: tables of batches below `numbers`, a folder for each batch."""
+"""The numbers of runs without directories: tables of batches below `numbers`, a folder for each batch."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from dumbbell.experiment import Run
 
 NUMBERS = "numbers"
-"""The folder of the batches."""
+"""Name of the folder with the batches."""
 FACTS = "files.json"
-"""The file of a batch that has the sizes and digests of its tables."""
+"""Name of a batch's file with the sizes and digests of its tables."""
 _KEPT_OPEN = 2
-"""Batches whose tables stay in memory: runs are read in the order in which they were made."""
+"""Number of batches whose tables stay in memory. Runs are read in the order in which they were made."""
 
 _NUMBER = re.compile("[1-9][0-9]{0,8}")
 
@@ -37,9 +37,9 @@ RunKey = tuple[str, str, int]
 
 
 class NumberStore:
-    """The batches of a results directory. Of a run that was made several times the last one counts.
+    """The batches of a results directory. If a run was made several times, the last one counts.
 
-    A batch of which a table is missing, or has another size than was recorded, is damaged: none of its runs is read.
+    A batch with a missing table, or with a table of another size than recorded, is damaged: its runs are not read.
     """
 
     def __init__(self, root: Entry) -> None:
@@ -50,11 +50,11 @@ class NumberStore:
         self._open: OrderedDict[int, NumberBatch] = OrderedDict()
 
     def __reduce__(self) -> tuple[type[NumberStore], tuple[Entry]]:
-        """Return how another process makes the same: what was read stays here."""
+        """Return the constructor and its argument, for an equal store in another process, without the cache."""
         return NumberStore, (self.folder.parent,)
 
     def batches(self) -> list[int]:
-        """Return the numbers of the batches, in the order in which they were made."""
+        """Return the numbers of the batches in ascending order."""
         return sorted(int(name) for name in self.folder.names() if _NUMBER.fullmatch(name))
 
     def whole(self) -> list[int]:
@@ -62,7 +62,7 @@ class NumberStore:
         return [number for number in self.batches() if self._fault(number) is None]
 
     def damaged(self) -> list[str]:
-        """Return a line for each batch that is damaged, or one for what is in the place of their folder."""
+        """Return a line for each damaged batch, or one line if their folder is no folder."""
         if self.folder.status() is not None and not self.folder.is_folder():
             return [f"{self.folder}: is no folder"]
         return [fault for number in self.batches() if (fault := self._fault(number)) is not None]
@@ -75,7 +75,8 @@ class NumberStore:
         """Return the statistics of a run; None if no batch has it.
 
         Raises:
-            UserError: its batch is damaged, or any batch is and no other one has the run; the line says where.
+            UserError: If the batch of the run is damaged, or if no undamaged batch has the run; the message has the
+                place.
         """
         key = (run.path, run.scheme, run.run)
         if key not in self._places:
@@ -92,39 +93,39 @@ class NumberStore:
             raise UserError(one_line(error)) from None
 
     def note(self, places: Mapping[RunKey, tuple[int, int]]) -> None:
-        """Take note of where some runs are, by batch and row: no table has to be searched for them."""
+        """Record the places of some runs, by batch and row, so that no table has to be searched for them."""
         self._places |= places
 
     def finished(self) -> Iterator[RunKey]:
-        """Yield the runs that are made and did not fail, of the batches that are not damaged.
+        """Yield the successful runs of the undamaged batches.
 
         Raises:
-            UserError: a table is damaged; the line says where.
+            UserError: If a table is damaged; the message has the place.
         """
         status: dict[RunKey, str] = {}
         for number in self.whole():
-            for key, found in self._states(number):
-                status[key] = found
-        yield from (key for key, found in status.items() if found == "done")
+            for key, state in self._states(number):
+                status[key] = state
+        yield from (key for key, state in status.items() if state == "done")
 
     def record(self, folder: Entry) -> None:
-        """Record the sizes and digests of the tables of a batch, which are complete, beside them.
+        """Record the sizes and digests of the complete tables of a batch in its folder.
 
         Raises:
-            OSError: a file cannot be read or written.
+            OSError: If a file cannot be read or written.
         """
         write_atomically(folder / FACTS, to_json(facts_of(folder, [f"{name}.parquet" for name in TABLES])))
 
     def faults(self) -> dict[int, str]:
-        """Return what is wrong with the tables of batches, as their digests tell: the first fault of each batch."""
-        found = {number: _fault_of(self.folder / str(number), fault_of) for number in self.batches()}
-        return {number: fault for number, fault in found.items() if fault is not None}
+        """Return the first fault of each batch, according to the digests of its tables."""
+        first_faults = {number: _fault_of(self.folder / str(number), fault_of) for number in self.batches()}
+        return {number: fault for number, fault in first_faults.items() if fault is not None}
 
     def remove(self, number: int) -> None:
-        """Remove a batch, whose runs are then missing.
+        """Remove a batch. Then its runs are missing.
 
         Raises:
-            OSError: that is not possible.
+            OSError: If the batch cannot be removed.
         """
         (self.folder / str(number)).clear()
         self._faults.pop(number, None)
@@ -133,7 +134,7 @@ class NumberStore:
         self._places = {run: place for run, place in self._places.items() if place[0] != number}
 
     def _fault(self, number: int) -> str | None:
-        """Return what is wrong with a batch, as sizes tell: to read whole files takes too long."""
+        """Return the fault of a batch, according to the sizes of its tables: reading whole files takes too long."""
         if number not in self._faults:
             self._faults[number] = _fault_of(self.folder / str(number), size_fault_of)
         return self._faults[number]
@@ -150,7 +151,7 @@ class NumberStore:
         return batch
 
     def _read_new(self) -> None:
-        """Take note of the runs of batches that were made since the last look."""
+        """Record the runs of the batches that were made since the last call."""
         for number in self.whole():
             if number not in self._read:
                 for row, (key, _) in enumerate(self._states(number)):
@@ -159,16 +160,16 @@ class NumberStore:
 
     def _states(self, number: int) -> Iterator[tuple[RunKey, str]]:
         """Yield each run of a batch with its status."""
-        found = self.table(number, "runs", ("path", "scheme", "status", "run"))
-        paths, schemes, statuses = (_texts(found, name) for name in ("path", "scheme", "status"))
-        for path, scheme, run, status in zip(paths, schemes, found.integers("run").tolist(), statuses, strict=True):
+        states = self.table(number, "runs", ("path", "scheme", "status", "run"))
+        paths, schemes, statuses = (_texts(states, name) for name in ("path", "scheme", "status"))
+        for path, scheme, run, status in zip(paths, schemes, states.integers("run").tolist(), statuses, strict=True):
             yield (path, scheme, run), status
 
     def table(self, number: int, name: str, columns: Sequence[str]) -> NumberTable:
         """Return columns of a table of a batch: `runs`, `flows` or `links`.
 
         Raises:
-            UserError: the table is damaged, or has no such columns; the line says where.
+            UserError: If the table is damaged, or has no such columns; the message has the place.
         """
         file = self.folder / str(number) / f"{name}.parquet"
         try:
@@ -180,7 +181,7 @@ class NumberStore:
         """Return the names of the columns of numbers of a table of a batch.
 
         Raises:
-            UserError: the table is damaged; the line says where.
+            UserError: If the table is damaged; the message has the place.
         """
         try:
             return number_names(self.folder / str(number) / f"{name}.parquet")
@@ -200,10 +201,10 @@ class NumberTable:
         return name in self._names
 
     def column(self, name: str) -> NDArray[Any]:
-        """Return a column: numbers, or the places of texts in the `texts` of the column.
+        """Return a column: numbers, or the indices of strings in the `texts` of the column.
 
         Raises:
-            UserError: there is none.
+            UserError: If there is no such column.
         """
         if name not in self._names:
             raise UserError(f"{self._file}: has no column `{name}`")
@@ -212,54 +213,54 @@ class NumberTable:
         return np.asarray(self._table.column(name))
 
     def integers(self, name: str) -> NDArray[Any]:
-        """Return a column in which each row has a whole number.
+        """Return a column with an integer in each row.
 
         Raises:
-            UserError: it is another one.
+            UserError: If the column has other rows.
         """
-        found = self.column(name)
-        if self.texts(name) or found.dtype.kind != "i" or self._table.gaps(name) is not None:
+        values = self.column(name)
+        if self.texts(name) or values.dtype.kind != "i" or self._table.gaps(name) is not None:
             raise UserError(f"{self._file}: column `{name}`: allowed is a whole number in each row")
-        return found
+        return values
 
     def codes(self, name: str) -> NDArray[Any]:
-        """Return a column in which each row has a text: the places of the texts in `texts`.
+        """Return a column with a string in each row, as the indices of the strings in `texts`.
 
         Raises:
-            UserError: it is another one.
+            UserError: If the column has other rows.
         """
-        found = self.column(name)
-        if self._table.gaps(name) is not None or (len(found) and not self.texts(name)):
+        values = self.column(name)
+        if self._table.gaps(name) is not None or (len(values) and not self.texts(name)):
             raise UserError(f"{self._file}: column `{name}`: allowed is a text in each row")
-        return found
+        return values
 
     def texts(self, name: str) -> list[str]:
-        """Return the different texts of a column; none of a column of numbers."""
+        """Return the different strings of a column; empty for a column of numbers."""
         return (self._table.dictionary(name) or []) if name in self._names else []
 
     def numbers(self, name: str) -> NDArray[np.float64]:
-        """Return a column of numbers, NaN where a row has none; all NaN if the column has texts."""
+        """Return a column of numbers, NaN for rows without a number; all NaN for a column of strings."""
         import numpy as np  # likewise
 
-        found = self.column(name)
+        values = self.column(name)
         if self.texts(name):
-            return np.full(len(found), np.nan)
-        if found.dtype.kind == "f":  # it has NaN there
-            return found
-        return self._with_gaps(name, found.astype(np.float64), np.nan)
+            return np.full(len(values), np.nan)
+        if values.dtype.kind == "f":  # gaps are NaN already
+            return values
+        return self._with_gaps(name, values.astype(np.float64), np.nan)
 
     def words(self, name: str) -> NDArray[np.object_]:
-        """Return a column of texts, None where a row has none; all None if the column has none."""
+        """Return a column of strings, None for rows without a string; all None for a column of numbers."""
         import numpy as np  # likewise
 
-        found, texts = self.column(name), self.texts(name)
+        codes, texts = self.column(name), self.texts(name)
         if not texts:
-            return np.full(len(found), None, dtype=object)
-        return self._with_gaps(name, np.array(texts, dtype=object)[found], None)
+            return np.full(len(codes), None, dtype=object)
+        return self._with_gaps(name, np.array(texts, dtype=object)[codes], None)
 
-    def _with_gaps(self, name: str, values: NDArray[Any], nothing: object) -> NDArray[Any]:
+    def _with_gaps(self, name: str, values: NDArray[Any], filler: object) -> NDArray[Any]:
         if (gaps := self._table.gaps(name)) is not None:
-            values[gaps] = nothing
+            values[gaps] = filler
         return values
 
 
@@ -269,7 +270,7 @@ def _texts(table: NumberTable, name: str) -> list[str]:
 
 
 def _fault_of(folder: Entry, look: Callable[[Entry, object], str | None]) -> str | None:
-    """Return what is wrong with the tables of a batch, by what was recorded of them; None if nothing is."""
+    """Return the fault of the tables of a batch according to its records; None if there is no fault."""
     try:
         facts = read_json(folder / FACTS, dict[str, object])
     except FileNotFoundError:

@@ -87,8 +87,8 @@ class Results:
     def counterparts(self) -> dict[str, Counterpart]:
         """Schemes of the catalog that simulate those of an imported test by Pantheon, by Pantheon's key.
 
-        A key of Pantheon may mean another program than dumbbell's scheme of that name: `scream` is `scream-pantheon`. Empty
-        for all other results.
+        A key of Pantheon may mean another program than dumbbell's scheme of that name: `scream` is `scream-pantheon`.
+        Empty for all other results.
         """
         return counterparts(self._content)
 
@@ -177,8 +177,8 @@ class Results:
     def recompute(self, most: int | None = None) -> Iterator[tuple[RunResults, str | None]]:
         """Yield runs with a line if their packet logs give other numbers than their statistics; else with None.
 
-        The runs are all good ones that dumbbell executed and whose packets were kept, or a random sample of `most` runs.
-        Numbers that need more than the packets, such as windows and times of completion, are not compared.
+        The runs are all good ones that dumbbell executed and whose packets were kept, or a random sample of `most`
+        runs. Numbers that need more than the packets, such as windows and times of completion, are not compared.
         """
         good_runs = (run for run in self.runs if run.status in ACCEPTED)
         possible = [run for run in good_runs if has_all_packets(self._content, run.statistics)]
@@ -210,7 +210,7 @@ class Results:
         return metrics_table(run.statistics for run in self.runs)
 
     def run(self, path: str | None = None, scheme: str | None = None, run: int | None = None) -> RunResults:
-        """Return a run. Arguments with a single possible value are optional; the default of `run` is the first repetition.
+        """Return a run. Arguments with a single possible value are optional. The default of `run` is 1.
 
         Raises:
             dumbbell.Error: If there is no such run, or there are several.
@@ -276,10 +276,10 @@ class Results:
         """Return a figure: `means` of all schemes on a path, `sweep` over a grid, or of one run (`RunResults.figure`).
 
         `x`, `y` and `metric` are names of metrics (`share:bbr`: the share of bbr in a mix), of sampled fields of a run,
-        or of axes of a grid. `schemes` are the only schemes drawn, `group_by` is an axis of a grid, `from_s` and `to_s` a
-        part of a run, `range` the range of the colours of `grid`. Each kind takes some of them: `dumbbell.figure_kinds` lists
-        them. `normalised` shows all paths, each an experiment, also those of the results directories `beside`;
-        `legacy` selects the denominators of the reproduction of the Copa paper.
+        or of axes of a grid. `schemes` are the only schemes drawn, `group_by` is an axis of a grid, `from_s` and `to_s`
+        a part of a run, `range` the range of the colours of `grid`. Each kind takes some of them:
+        `dumbbell.figure_kinds` lists them. `normalised` shows all paths, each an experiment, also those of the results
+        directories `beside`; `legacy` selects the denominators of the reproduction of the Copa paper.
 
         `size` is the size on paper: `1col` (3.5 in wide), `2col` (7.16 in), or `80mm` or `80x60mm` in mm, cm or
         in. Letters then have `font_pt` points (default: 8). The `theme` is `light`, `dark`, or `print`: black on
@@ -329,8 +329,8 @@ class Results:
     def means(self, metrics: Names = (), sort: str | None = None) -> Table:
         """Return means over the runs, a row for each path and scheme, with `NAME_low`, `NAME_high`, `NAME_bounds`.
 
-        Default: the main metrics. Other `metrics` have a row for each path, scheme and entity. `dumbbell show --csv` prints
-        this table.
+        Default: the main metrics. Other `metrics` have a row for each path, scheme and entity. `dumbbell show --csv`
+            prints this table.
 
         Raises:
             dumbbell.Error: If there is no such metric.

@@ -108,7 +108,7 @@ class RunRecord:
         return metrics_table([self.statistics])
 
     def packets(self, flow: int | None = None) -> Table:
-        """Return the packet log of one flow or of all, in time order (imported logs in their order: clocks can step back).
+        """Return the packet log of one flow or of all, in time order. Imported logs keep their order.
 
         Columns: `time_ns` (since the start of the run), `flow` (from 1), `event` (`send`, `drop`, `mark`, `deliver`,
         `ack_send`, ..., `lost`), `seq` (packet number within flow and direction), `size_bytes` (on the path),

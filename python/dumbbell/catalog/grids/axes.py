@@ -91,14 +91,14 @@ def rtts(cell: Cell, value: TomlTable) -> Cell:
     """Base RTTs, ms, one per flow under test (ccperf: `rtts`); the path gets the smallest, flows the rest."""
     values = value.numbers("rtts", minimum=0.0)
     cell = cell.with_rtt(min(values))
-    tested = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
-    if len(tested) == 1:
+    own_indices = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(own_indices) == 1:
         cell = replace(cell, flows=_repeated(cell.flows, len(values)))
-        tested = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
-    if len(tested) != len(values):
-        raise value.fail("rtts", values, f"as many values as flows under test: {len(tested)}")
+        own_indices = [index for index, flow in enumerate(cell.flows) if not flow.scheme]
+    if len(own_indices) != len(values):
+        raise value.fail("rtts", values, f"as many values as flows under test: {len(own_indices)}")
     flows = list(cell.flows)
-    for index, rtt in zip(tested, values, strict=True):
+    for index, rtt in zip(own_indices, values, strict=True):
         flows[index] = replace(flows[index], rtt_ms=rtt)
     return replace(cell, flows=tuple(flows))
 
@@ -387,13 +387,13 @@ def staircase(cell: Cell, value: TomlTable) -> Cell:
     apart_s = table.number("apart_s", minimum=1e-3)
     schedule = table.text("schedule", "symmetric", choices=SCHEDULES)
     table.finish()
-    tested = [flow for flow in cell.flows if not flow.scheme]
-    if len(tested) != 1:
-        raise table.fail("flows", count, f"only one flow under test to begin with, not {len(tested)}")
+    own_flows = [flow for flow in cell.flows if not flow.scheme]
+    if len(own_flows) != 1:
+        raise table.fail("flows", count, f"only one flow under test to begin with, not {len(own_flows)}")
     steps = []
     for index in range(count):
         left = count - index
         lasts_s = 2 * apart_s * left if schedule == "symmetric" else 2 * apart_s * (left - 1) + 1.0
-        start_s = tested[0].start_s + index * apart_s
-        steps.append(replace(tested[0], start_s=start_s, stop_s=start_s + lasts_s))
+        start_s = own_flows[0].start_s + index * apart_s
+        steps.append(replace(own_flows[0], start_s=start_s, stop_s=start_s + lasts_s))
     return replace(cell, flows=(*steps, *(flow for flow in cell.flows if flow.scheme)))

@@ -167,8 +167,10 @@ def _rate_word(mbps: Decimal) -> str:
 
 def _one_way(rtt: str | None, delay: str | None) -> Decimal:
     if rtt is not None and delay is not None:
-        whole, half = argument("rtt"), argument("delay")
-        raise UserError(f"{whole} and {half}: allowed is one of them: {half} is half of {whole}, in each direction")
+        rtt_word, half = argument("rtt"), argument("delay")
+        raise UserError(
+            f"{rtt_word} and {half}: allowed is one of them: {half} is half of {rtt_word}, in each direction"
+        )
     if rtt is not None:
         return delay_ms(rtt, argument("rtt")) / 2
     return Decimal(0) if delay is None else delay_ms(delay, argument("delay"))

@@ -137,8 +137,8 @@ def _print_metrics(results: dumbbell.Results, metrics: tuple[str, ...], sort: st
     table = Table.of(["path", "scheme", "of", *head], rows)
     if tex:
         conventions = ", ".join(f"{name}: {definition_of[name]['convention']}" for name in metrics)
-        captioned = replace(table, caption=f"Means over the runs ({conventions})", name="metrics")
-        print_float(captioned, results, groups)
+        float_table = replace(table, caption=f"Means over the runs ({conventions})", name="metrics")
+        print_float(float_table, results, groups)
     else:
         print(terminal.render(table))
         print_legend(groups)

@@ -278,16 +278,18 @@ def _more(count: int) -> str:
 def _once_each(reports: list[_Report], notes: list[str]) -> list[_Report]:
     """Return the reports without repeated tests; `notes` gets the lines of the repeated ones."""
     unique: dict[tuple[str, bool], _Report] = {}
-    repeated = []
+    repeat_notes = []
     for report in reports:
         first = unique.setdefault(report.test, report)
         if first is report:
             continue
-        repeated.append(f"the reports in lines {first.line} and {report.line} are of the same test, which counts once")
+        repeat_notes.append(
+            f"the reports in lines {first.line} and {report.line} are of the same test, which counts once"
+        )
         if report.has_end and not first.has_end:
             unique[report.test] = report
-    if repeated:
-        notes.append(repeated[0] + _more(len(repeated) - 1))
+    if repeat_notes:
+        notes.append(repeat_notes[0] + _more(len(repeat_notes) - 1))
     return list(unique.values())
 
 

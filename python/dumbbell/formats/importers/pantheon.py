@@ -61,15 +61,15 @@ def read(request: ImportRequest) -> ResultsDirectory:
     files = PantheonFiles(source, metadata)
     numbers, left_out = read_performance(source, strict)
     with_data = dict.fromkeys([*files.schemes, *(scheme for scheme, runs_ in numbers.items() if runs_)])
-    unlisted = [] if strict else [scheme for scheme in with_data if scheme not in metadata.schemes]
-    schemes = len(metadata.schemes) + len(unlisted)
+    extra_schemes = [] if strict else [scheme for scheme in with_data if scheme not in metadata.schemes]
+    schemes = len(metadata.schemes) + len(extra_schemes)
     _require_few(metadata.file, schemes, metadata.run_times)  # before the runs are listed
     runs = {
         **{
             scheme: files.runs(scheme, (*metadata.planned_runs, *numbers.get(scheme, ())))
             for scheme in metadata.schemes
         },
-        **{scheme: files.runs(scheme, numbers.get(scheme, ())) for scheme in unlisted},
+        **{scheme: files.runs(scheme, numbers.get(scheme, ())) for scheme in extra_schemes},
     }
     experiment = _experiment(metadata, source, runs)
     _require_few(metadata.file, schemes, experiment.runs)
@@ -87,7 +87,7 @@ def read(request: ImportRequest) -> ResultsDirectory:
         with Progress() as progress:
             stage = progress.expect("imports of runs", [Piece(run.label, 1.0) for run in experiment_runs])
             for run, (scheme, number) in stage.iterate(zip(experiment_runs, planned_runs, strict=True)):
-                about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in unlisted else []
+                about = [f"{metadata.file.name}: `{scheme}` is not in `cc_schemes`"] if scheme in extra_schemes else []
                 importer.add(run, files.of(scheme, number), about)
             finish(results)
     return ResultsDirectory(out, experiment)
@@ -158,14 +158,16 @@ class _Import:
         notes = [*notes, *odd]
         if times is None:
             notes.append(f"{files.stats.name} is missing: the start of the run failed, or it was deleted")
-        published = self._published_numbers(run, files)
+        pantheon_numbers = self._published_numbers(run, files)
         log_: ImportedLog = (
-            {"unusable": None} if published else self._read(files, times or RunTimes(), temporary / "packets.parquet")
+            {"unusable": None}
+            if pantheon_numbers
+            else self._read(files, times or RunTimes(), temporary / "packets.parquet")
         )
         reason = log_["unusable"]
         run_statistics: RunStats | None = None
-        if published:
-            run_statistics = statistics_of(published, self._schemes(run))
+        if pantheon_numbers:
+            run_statistics = statistics_of(pantheon_numbers, self._schemes(run))
             notes.append(f"its logs are not there: the numbers are those that Pantheon wrote into {PERFORMANCE}")
         elif reason is None:
             notes += log_["oddities"]
@@ -220,17 +222,17 @@ class _Import:
 
     def _measure(self, packets: Path, run: Run, log: ImportedLog) -> tuple[RunStats | None, str | None, list[str]]:
         """Return the statistics of a run, the reason if it does not count, and notes about its flows."""
-        experiment, logged = self._results.experiment, log["flows"]
+        experiment, logged_flows = self._results.experiment, log["flows"]
         planned_numbers = [number for number, _ in enumerate(experiment.flow_plans(run.scheme, run.path), 1)]
         notes = []
-        if len(logged) > MOST_FLOWS:
-            return None, f"{len(logged)} flows: at most {MOST_FLOWS} are allowed", []
-        if logged == [0] and self._metadata.flows > 1:
+        if len(logged_flows) > MOST_FLOWS:
+            return None, f"{len(logged_flows)} flows: at most {MOST_FLOWS} are allowed", []
+        if logged_flows == [0] and self._metadata.flows > 1:
             notes.append(f"the log does not tell its flows apart; planned were {self._metadata.flows}")
-        numbers = logged if logged == [0] else sorted({*planned_numbers, *logged})
-        absent = [number for number in numbers if number not in logged]
+        numbers = logged_flows if logged_flows == [0] else sorted({*planned_numbers, *logged_flows})
+        absent = [number for number in numbers if number not in logged_flows]
         notes += [f"flow {number} never started: no packet of it is in the log" for number in absent]
-        tells_flows = logged != [0] or self._metadata.flows <= 1
+        tells_flows = logged_flows != [0] or self._metadata.flows <= 1
         zero_ns = log["log_zero_ns"]
         run_statistics = measure(
             packets, experiment, run, numbers=numbers, log_zero_ns=zero_ns, tells_flows=tells_flows

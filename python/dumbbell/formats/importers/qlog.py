@@ -35,11 +35,11 @@ def read(request: ImportRequest) -> ResultsDirectory:
 def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
     parts = logs.import_qlog(str(file), str(folder))
     traces: list[Trace] = []
-    for number, imported in enumerate(parts, 1):
+    for number, qlog_trace in enumerate(parts, 1):
         labels = [*used, *(trace.label for trace in traces)]
         label = label_of(stem_of(file), labels, "qlog", number if len(parts) > 1 else None)
         part = folder / str(number)
-        notes = tuple(_notes(imported))
+        notes = tuple(_notes(qlog_trace))
         traces.append(
             Trace(
                 label=label,
@@ -47,10 +47,10 @@ def _read(file: Path, folder: Path, used: list[str]) -> list[Trace]:
                 flows=(TracedFlow(1),),
                 packets=part / "packets.parquet",
                 samples=part / "flows.parquet",
-                last_s=imported["last_s"],
-                events=imported["events"],
-                tells={"arrivals": imported["acked"] > 0, "marks": False, "delay": "round-trip"},
-                facts={key: value for key, value in imported.items() if key != "notes"},
+                last_s=qlog_trace["last_s"],
+                events=qlog_trace["events"],
+                tells={"arrivals": qlog_trace["acked"] > 0, "marks": False, "delay": "round-trip"},
+                facts={key: value for key, value in qlog_trace.items() if key != "notes"},
                 notes=notes,
             )
         )

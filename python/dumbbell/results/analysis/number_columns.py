@@ -1,4 +1,4 @@
-"""Metrics of all runs whose numbers alone are kept, read column by column."""
+"""Metrics of all runs that keep only their numbers, read column by column."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ _USUAL = {
     "flows": ("start_s", "stop_s", "self_inflicted_delay_p95_ms", "mean_srtt_l4", "mean_est_qdelay_l4"),
     "links": ("capacity_mbps",),
 }
-"""Metrics that every summary asks for: of the network, the first flow, the bottleneck. All of a table are read at once,
-for to open a file of a batch costs as much as 10,000 of its numbers."""
+"""Metrics of every summary: of the network, the first flow, the bottleneck. All of a table are read at once, because
+opening a file of a batch costs as much as 10,000 of its numbers."""
 _IDENTITY = frozenset({"run", "seed", "events", "sim_wall_s"})
 """Columns of numbers that are no metrics."""
 Ints: TypeAlias = "NDArray[np.int64]"
 Places: TypeAlias = "tuple[Ints, Ints]"
-"""The run of each row of a table, and which of the run's rows the row is, from 1."""
+"""Run index of each row of a table, and position of the row among the run's rows, from 1."""
 T = TypeVar("T")
 Numbers = TypeVar("Numbers", int, "NDArray[np.int64]")
 
@@ -44,15 +44,15 @@ MISSING, DONE, FAILED = 0, 1, 2
 """States of runs."""
 
 MOST_JUDGED = 1_000
-"""Runs that are read one by one, with all that they have. More runs are read column by column."""
+"""Maximum number of runs that are read individually and completely. More runs are read column by column."""
 LEAST_JUDGED = 3
-"""Repetitions of each scheme on each path that are judged at least."""
+"""Minimum number of judged repetitions of each scheme on each path."""
 
 
 def read_by_columns(experiment: Experiment) -> bool:
-    """Return True if the numbers of runs are kept in columns, each run has one flow, and the runs are many.
+    """Return True if the numbers of runs are kept in columns, each run has one flow, and there are many runs.
 
-    Shares of flows are made from each run.
+    Shares of flows need individual runs.
     """
     if not experiment.keeps_numbers or experiment.count <= MOST_JUDGED or experiment.mixes:
         return False
@@ -61,9 +61,9 @@ def read_by_columns(experiment: Experiment) -> bool:
 
 
 def judged_runs(experiment: Experiment) -> Iterator[Run]:
-    """Yield the first repetitions, as many as `MOST_JUDGED` runs are, but at least `LEAST_JUDGED`."""
-    most = max(LEAST_JUDGED, MOST_JUDGED * experiment.runs // experiment.count)
-    for number in range(1, 1 + min(most, experiment.runs)):
+    """Yield the first repetitions: about `MOST_JUDGED` runs, but at least `LEAST_JUDGED` repetitions."""
+    repetitions_limit = max(LEAST_JUDGED, MOST_JUDGED * experiment.runs // experiment.count)
+    for number in range(1, 1 + min(repetitions_limit, experiment.runs)):
         yield from experiment.repetition(number)
 
 
@@ -95,59 +95,59 @@ class NumberColumns:
         return self._state
 
     def note_places(self, runs: Sequence[Run]) -> None:
-        """Tell the store where some of the runs are: to look for them itself it would have to read every row."""
+        """Pass the places of runs to the store, which would otherwise have to read every row."""
         rows = np.full(self.count, -1, dtype=np.int64)
         begins = [0]
         for owners, _ in self._places("runs"):
             rows[owners] = np.arange(begins[-1], begins[-1] + len(owners))
             begins.append(begins[-1] + len(owners))
-        found = {}
+        place_of = {}
         for run, row in zip(runs, rows[self.places(runs)].tolist(), strict=True):
             if row >= 0:
                 batch = bisect_right(begins, row) - 1
-                found[run.path, run.scheme, run.run] = (self._batches[batch], row - begins[batch])
-        self._results.numbers.note(found)
+                place_of[run.path, run.scheme, run.run] = (self._batches[batch], row - begins[batch])
+        self._results.numbers.note(place_of)
 
     @cached_property
     def seeds(self) -> NDArray[np.int64]:
-        """The seed of each run that was made."""
+        """Seed of each finished run."""
         seeds = np.zeros(self.count, dtype=np.int64)
         for owners, _, table in self._tables("runs", "seed"):
             seeds[owners] = table.integers("seed")
         return seeds
 
     def places(self, runs: Iterable[Run]) -> NDArray[np.int64]:
-        """Return where each run is in the columns."""
+        """Return the index of each run in the columns."""
         paths, schemes = self._path_places, self._scheme_places
         return np.array([self._place(run.run, paths[run.path], schemes[run.scheme]) for run in runs], dtype=np.int64)
 
     def _place(self, run: Numbers, path: Numbers, scheme: Numbers) -> Numbers:
-        """Return the place of runs, from their repetitions and the places of their paths and schemes."""
+        """Return the indices of runs from their repetitions and the indices of their paths and schemes."""
         return ((run - 1) * len(self.paths) + path) * len(self.schemes) + scheme
 
     def texts(self, name: str) -> NDArray[np.object_]:
-        """Return a text of each run, such as `reason`; None where a run does not have the text."""
-        found = np.full(self.count, None, dtype=object)
+        """Return a string of each run, such as `reason`; None if a run does not have it."""
+        all_texts = np.full(self.count, None, dtype=object)
         for owners, _, table in self._tables("runs", name):
-            found[owners] = table.words(name) if table.has(name) else None
-        return found
+            all_texts[owners] = table.words(name) if table.has(name) else None
+        return all_texts
 
     @property
     def flows(self) -> int:
-        """The most flows that a run has."""
+        """Maximum number of flows of a run."""
         return self._most("flows")
 
     def _most(self, table: str) -> int:
-        """Return the most rows of a table that a run has."""
+        """Return the maximum number of rows that a run has in a table."""
         return max((int(positions.max(initial=0)) for _, positions in self._places(table)), default=0)
 
     def is_flow_of(self, scheme: str, number: int) -> NDArray[np.bool_]:
-        """Return in which runs a flow, by its number, is of a scheme."""
-        found = np.zeros(self.count, dtype=bool)
+        """Return an array with True for each run whose flow with this number belongs to a scheme."""
+        matches = np.zeros(self.count, dtype=bool)
         for owners, positions, table in self._tables("flows", "scheme"):
-            wanted = positions == number
-            found[owners[wanted]] = _is_text(table, "scheme", scheme)[wanted]
-        return found
+            is_number = positions == number
+            matches[owners[is_number]] = _is_text(table, "scheme", scheme)[is_number]
+        return matches
 
     def failed(self) -> Iterator[Run]:
         """Yield the runs that failed."""
@@ -158,37 +158,37 @@ class NumberColumns:
 
     def metric(self, key: MetricKey) -> NDArray[np.float64]:
         """Return a metric of all runs."""
-        self._places(_TABLES[key[0]])  # it may read the metric along
+        self._places(_TABLES[key[0]])  # this may read the metric, too
         if key not in self._columns:
-            found = np.full(self.count, np.nan)
+            values = np.full(self.count, np.nan)
             for owners, positions, table in self._tables(_TABLES[key[0]], key[2]):
-                _fill(found, key, owners, positions, table)
-            self._columns[key] = found
+                _fill(values, key, owners, positions, table)
+            self._columns[key] = values
         return self._columns[key]
 
     @cached_property
     def keys(self) -> list[MetricKey]:
-        """The metrics that runs have."""
-        found: dict[MetricKey, None] = {}
+        """Metrics that at least one run has."""
+        all_keys: dict[MetricKey, None] = {}
         for level, name in _TABLES.items():
-            most = self._most(name)
+            row_count = self._most(name)
             for batch in self._batches:
                 for column in self._results.numbers.metrics(batch, name):
                     if column not in _IDENTITY and not is_label(level, column):
-                        numbers = [0] if level == "network" else range(1, most + 1)
-                        found |= dict.fromkeys((level, number, column) for number in numbers)
-        return list(found)
+                        numbers = [0] if level == "network" else range(1, row_count + 1)
+                        all_keys |= dict.fromkeys((level, number, column) for number in numbers)
+        return list(all_keys)
 
     def _tables(self, name: str, column: str) -> Iterator[tuple[Ints, Ints, NumberTable]]:
-        """Yield, for each batch, what `_places` has of it, and the table with one column."""
+        """Yield, for each batch, the result of `_places`, and the table with one column."""
         for batch, (owners, positions) in zip(self._batches, self._places(name), strict=True):
             yield owners, positions, self._results.numbers.table(batch, name, (column,))
 
     def _places(self, name: str) -> list[Places]:
-        """Return, for each batch, the run of each row of a table, and which of the run's rows the row is, from 1.
+        """Return, for each batch, the run index of each row of a table, and its position among the run's rows, from 1.
 
         Raises:
-            UserError: the experiment has no such run as a row says.
+            UserError: If the run of a row is not in the experiment.
         """
         if name in self._owners:
             return self._owners[name]
@@ -203,17 +203,17 @@ class NumberColumns:
             else:
                 table = self._results.numbers.table(batch, name, ("run", *usual))
                 places = self._places_of_runs(order, table) or self._places_of(batch, name)
-            for metric, found in usual.items():
-                _fill(found, (level, number, metric), *places, table)
+            for metric, values in usual.items():
+                _fill(values, (level, number, metric), *places, table)
             all_places.append(places)
-        self._columns |= {(level, number, metric): found for metric, found in usual.items()}
+        self._columns |= {(level, number, metric): values for metric, values in usual.items()}
         self._owners[name] = all_places
         return all_places
 
     def _places_of_runs(self, order: int, table: NumberTable) -> Places | None:
-        """Return the places of the runs of a batch if a table has one row for each run: rows are in the order of runs.
+        """Return the places of a batch's runs if a table has one row for each run: rows are in the order of runs.
 
-        None if it has more or fewer.
+        None if the table has more or fewer rows.
         """
         places, run = self._places("runs")[order], table.integers("run")
         is_same = len(run) == len(places[0]) and np.array_equal(run, places[0] // len(self.groups) + 1)
@@ -222,8 +222,8 @@ class NumberColumns:
     def _places_of(self, batch: int, name: str, table: NumberTable | None = None) -> Places:
         if table is None:
             table = self._results.numbers.table(batch, name, ("path", _OWNER[name], "run"))
-        paths = _known(table, "path", self._path_places)
-        schemes = _known(table, _OWNER[name], self._scheme_places)
+        paths = _indices(table, "path", self._path_places)
+        schemes = _indices(table, _OWNER[name], self._scheme_places)
         owners = self._place(table.integers("run"), paths, schemes)
         if len(owners) and (min(paths.min(), schemes.min(), owners.min()) < 0 or owners.max() >= self.count):
             raise UserError(f"{self._results.numbers.folder / str(batch)}: has runs that are none of this experiment")
@@ -232,39 +232,39 @@ class NumberColumns:
         return owners, np.arange(len(owners)) - first + 1
 
 
-def _fill(found: NDArray[np.float64], key: MetricKey, owners: Ints, positions: Ints, table: NumberTable) -> None:
-    """Put a metric of the rows of a table where their runs are."""
+def _fill(column: NDArray[np.float64], key: MetricKey, owners: Ints, positions: Ints, table: NumberTable) -> None:
+    """Put a metric from the rows of a table into the column, at the indices of the runs."""
     level, number, name = key
     values = table.numbers(name) if table.has(name) else np.full(len(owners), np.nan)
     if level == "network":
-        found[owners] = values
+        column[owners] = values
     else:
-        wanted = positions == number
-        found[owners[wanted]] = values[wanted]
+        is_number = positions == number
+        column[owners[is_number]] = values[is_number]
 
 
 def _is_text(table: NumberTable, name: str, text: str) -> NDArray[np.bool_]:
-    """Return in which rows a column has a text."""
-    found: NDArray[np.bool_] = np.array([each == text for each in table.texts(name)] or [False])[table.codes(name)]
-    return found
+    """Return an array with True for each row whose column has the text."""
+    matches: NDArray[np.bool_] = np.array([other == text for other in table.texts(name)] or [False])[table.codes(name)]
+    return matches
 
 
-def _known(table: NumberTable, name: str, places: Mapping[str, int]) -> NDArray[np.int64]:
-    """Return the places of the texts of a column; -1 for a text that has none."""
+def _indices(table: NumberTable, name: str, places: Mapping[str, int]) -> NDArray[np.int64]:
+    """Return the indices of the texts of a column; -1 for an unknown text."""
     codes = np.array([places.get(text, -1) for text in table.texts(name)] or [-1], dtype=np.int64)
-    found: NDArray[np.int64] = codes[table.codes(name)]
-    return found
+    indices: NDArray[np.int64] = codes[table.codes(name)]
+    return indices
 
 
 class NumberedRepetitions(Repetitions):
-    """All runs of one scheme on one path, each of one flow, their metrics read when they are asked for.
+    """All runs of one scheme on one path, with one flow each. Metrics are read at their first use.
 
-    Of the tables of single runs, `flows` has those of the flows that start or stop first or last.
+    `flows` has only the tables of flows that start or stop first or last.
     """
 
-    def __init__(self, columns: NumberColumns, place: int, judged: Repetitions) -> None:
+    def __init__(self, columns: NumberColumns, place: int, first_runs: Repetitions) -> None:
         super().__init__(*columns.groups[place])
-        self._judged = judged
+        self._judged = first_runs
         self._columns = columns
         self._part = slice(place, None, len(columns.groups))
         state = columns.state[self._part]
@@ -277,24 +277,24 @@ class NumberedRepetitions(Repetitions):
 
     @property
     def judged(self) -> Repetitions:
-        """The first runs, with all that they have: enough to judge conduct by."""
+        """The first runs, read completely, by which conduct is judged."""
         return self._judged
 
     def having(self, *names: str) -> set[tuple[str, int]]:
         """Return the entities that have one of these metrics; only their columns are read."""
-        wanted = [key for key in self._columns.keys if key[2] in names]
-        return {key[:2] for key in wanted if key in self.values}
+        keys = [key for key in self._columns.keys if key[2] in names]
+        return {key[:2] for key in keys if key in self.values}
 
     def _ends(self) -> Iterator[FlowStats]:
         starts, stops = (self._columns.metric(("flow", 1, name))[self._part] for name in ("start_s", "stop_s"))
-        known = np.flatnonzero(self._is_good)
-        for times in (starts, stops) if len(known) else ():
-            for place in (known[times[known].argmin()], known[times[known].argmax()]):
+        good_indices = np.flatnonzero(self._is_good)
+        for times in (starts, stops) if len(good_indices) else ():
+            for place in (good_indices[times[good_indices].argmin()], good_indices[times[good_indices].argmax()]):
                 start_s, stop_s = float(starts[place]), float(stops[place])
                 yield {"flow": 1, "scheme": self.scheme, "start_s": start_s, "stop_s": stop_s}
 
     def estimate(self, key: MetricKey) -> Estimate | None:
-        """Mean and interval of one metric, if any run has it."""
+        """Return mean and interval of one metric; None if no run has it."""
         if key not in self._estimates:
             fraction = (key[0], key[2]) in fraction_metrics()
             self._estimates[key] = Estimate.of(self._known(key)[0], (), fraction) if key in self.values else None
@@ -302,27 +302,27 @@ class NumberedRepetitions(Repetitions):
 
     def mean(self, key: MetricKey) -> float | None:
         """Return the mean of one metric without its interval, which takes long to compute; None if no run has it."""
-        if (known := self._estimates.get(key)) is not None:
-            return known.mean
-        found = core.mean_and_ends(self._known(key)[0]) if key in self.values else None
-        return None if found is None else found[0]
+        if (estimate := self._estimates.get(key)) is not None:
+            return estimate.mean
+        mean_and_ends = core.mean_and_ends(self._known(key)[0]) if key in self.values else None
+        return None if mean_and_ends is None else mean_and_ends[0]
 
     def _known(self, key: MetricKey) -> tuple[NDArray[np.float64], NDArray[np.bool_]]:
-        """Return a metric of the good runs that have the metric, and which of all runs these are."""
-        found = self._columns.metric(key)[self._part]
-        known = self._is_good & ~np.isnan(found)
-        return found[known], known
+        """Return the values of a metric for the good runs that have it, and the mask of these runs."""
+        values = self._columns.metric(key)[self._part]
+        mask = self._is_good & ~np.isnan(values)
+        return values[mask], mask
 
     def _has(self, key: MetricKey) -> bool:
         return bool((self._is_good & ~np.isnan(self._columns.metric(key)[self._part])).any())
 
     def _with_seeds(self, key: MetricKey) -> dict[int | None, float]:
-        values, known = self._known(key)
-        return dict(zip(self._columns.seeds[self._part][known].tolist(), values.tolist(), strict=True))
+        values, mask = self._known(key)
+        return dict(zip(self._columns.seeds[self._part][mask].tolist(), values.tolist(), strict=True))
 
 
 class _Lazy(Mapping[MetricKey, T]):
-    """Values by metric, each read once, when somebody asks for it. A metric without values is not there."""
+    """Values by metric, each read once, at its first use. A metric without values is absent."""
 
     def __init__(
         self, keys: Collection[MetricKey], has: Callable[[MetricKey], bool], read: Callable[[MetricKey], T]
@@ -345,7 +345,7 @@ class _Lazy(Mapping[MetricKey, T]):
 
 
 def numbered_repetitions(
-    columns: NumberColumns, judged: Mapping[tuple[str, str], Repetitions]
+    columns: NumberColumns, first_groups: Mapping[tuple[str, str], Repetitions]
 ) -> dict[tuple[str, str], Repetitions]:
-    """Return the runs gathered by path and scheme; `judged` are the first of them."""
-    return {key: NumberedRepetitions(columns, place, judged[key]) for place, key in enumerate(columns.groups)}
+    """Return the runs grouped by path and scheme; `first_groups` has the first runs of each group."""
+    return {key: NumberedRepetitions(columns, place, first_groups[key]) for place, key in enumerate(columns.groups)}

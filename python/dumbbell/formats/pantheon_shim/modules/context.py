@@ -1,4 +1,4 @@
-# Where the checkout's folders are, for wrappers. Valid Python 2.7 and 3.
+# Places of the checkout's folders, for wrappers. Valid Python 2.7 and 3.
 # mypy: ignore-errors
 import os
 import sys

@@ -1,4 +1,4 @@
-# What wrappers use of Pantheon's utilities. Valid Python 2.7 and 3.
+# Pantheon's utilities that wrappers use. Valid Python 2.7 and 3.
 # mypy: ignore-errors
 import errno
 import os
