@@ -71,7 +71,7 @@ def describe(error: BaseException) -> str:
 
 
 class _Read(importlib.machinery.SourceFileLoader):
-    """Loader of a module from bytes that were read before, not from its file or a compiled one."""
+    """Loader of a module from given bytes instead of its file or compiled code."""
 
     def __init__(self, name: str, file: str, code: bytes) -> None:
         super().__init__(name, file)
@@ -167,7 +167,7 @@ def _parameter(file: str, cls: str, parameter: inspect.Parameter) -> dict[str, o
 
 
 def _is_choice(default: object, choices: tuple[object, ...]) -> bool:
-    """Return True if all choices are strings, and the default is one of them."""
+    """Return True if all choices are strings, and if the default is a choice."""
     return default in choices and all(isinstance(choice, str) for choice in choices)
 
 

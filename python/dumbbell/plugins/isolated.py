@@ -222,7 +222,7 @@ def _ask(
 
 
 class _PluginProcess:
-    """A process with a question. It is ended with all its descendants after the context."""
+    """Process that answers a question. The end of the context ends the process and all its descendants."""
 
     def __init__(self, question: Question, last_words: Path, clock: Clock = SYSTEM_CLOCK) -> None:
         self._clock = clock

@@ -34,11 +34,11 @@ class Schedule:
     rounds: int
 
     def due_s(self, number: int) -> float:
-        """Return the start of a round; the one after the last is the end of the campaign."""
+        """Return the start time of a round. The round after the last one starts at the end of the campaign."""
         return self.began_s + (number - 1) * self.every_s
 
     def current(self, now_s: float) -> int:
-        """Return the round that is due: 0 before the first, one more than the number of rounds after the last."""
+        """Return the current round; 0 before the first round, `rounds + 1` after the last one."""
         return min(max(int((now_s - self.began_s) // self.every_s) + 1, 0), self.rounds + 1)
 
 

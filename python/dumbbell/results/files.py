@@ -1,4 +1,4 @@
-"""Files that exist completely or not at all."""
+"""Files that are written completely or not at all."""
 
 import contextlib
 import ctypes

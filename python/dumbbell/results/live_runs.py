@@ -127,7 +127,7 @@ class LiveResults:
         return len(self._runs)
 
     def made_and_failed(self) -> tuple[int, int]:
-        """Return the number of completed runs, and of those that cannot be used; by the index, if there is one."""
+        """Return the number of completed runs and the number of unusable runs, from the index if it exists."""
         state = index_state(self.results.directory)
         if state != self._counted[0]:
             self._counted = state, made_and_failed(self.results)

@@ -270,7 +270,7 @@ def _texts(table: NumberTable, name: str) -> list[str]:
 
 
 def _fault_of(folder: Entry, look: Callable[[Entry, object], str | None]) -> str | None:
-    """Return the fault of the tables of a batch according to its records; None if there is no fault."""
+    """Return the first fault of a batch's tables according to the records; None without a fault."""
     try:
         facts = read_json(folder / FACTS, dict[str, object])
     except FileNotFoundError:

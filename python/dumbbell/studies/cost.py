@@ -1,4 +1,4 @@
-"""Cost of a controller: by itself, and beside another one."""
+"""Cost of a controller, absolute or compared with another controller."""
 
 from __future__ import annotations
 

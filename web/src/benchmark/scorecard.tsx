@@ -105,7 +105,7 @@ function anchor({ section }: Criterion): string {
     return `c${section}`;
 }
 
-/** Returns the evidence for a criterion that the runs of a scheme showed, and true if there is any. */
+/** Returns the evidence of a scheme's runs for a criterion, and true if there is any evidence. */
 export function seenBy(criterion: Criterion, scheme: string): [string, boolean] {
     const sights = criterion.facts.map(({ name, sights }) => ({
         name,

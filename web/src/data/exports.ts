@@ -71,7 +71,7 @@ export interface Commands {
 
 export interface TableState {
     filters: readonly Filter[];
-    /** Metrics that are shown in addition to, or instead of, the three of the convention. */
+    /** Shown metrics: additional ones, or a replacement of the convention's three metrics. */
     metrics: readonly string[];
     convention: string;
     sort: readonly { field: string; descending: boolean }[];

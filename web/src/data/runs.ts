@@ -95,8 +95,8 @@ export class Runs {
 
     /** Returns true if a field has several values over all runs, or if its column is not loaded yet. */
     varies(name: string): boolean {
-        const cached = this.#varies.get(name);
-        if (cached !== undefined) return cached;
+        const knownResult = this.#varies.get(name);
+        if (knownResult !== undefined) return knownResult;
         if (!this.has(name)) return true;
         const { values } = this.column(name);
         const isVarying = values.some((value) => !Object.is(value, values[0]));

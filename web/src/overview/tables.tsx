@@ -15,7 +15,7 @@ import { Grid, type GridColumn } from "./grid";
 
 /** Number of letters that fit into one line of a column of text. */
 const LETTERS = 44;
-/** Maximum width of the columns of text, as a fraction of the window: all together, and one of them. */
+/** Maximum widths of text columns, as fractions of the window: `all` columns together, and `one` column. */
 const PART = { all: 0.48, one: 0.36 };
 const STACKED_PART = { all: 0.3, one: 0.2 };
 /** Width of the window below which the interval of a mean has its own line, px. */
@@ -182,7 +182,7 @@ function isBad(runs: Runs, row: number): boolean {
     return !["done", "degraded"].includes(runs.text("status", row));
 }
 
-/** Returns the number of columns in the head of a card: those up to the scheme. */
+/** Returns the number of columns in the head of a card, which ends with the scheme. */
 function headsOf(columns: readonly string[]): number {
     return Math.max(1, columns.indexOf("scheme") + 1);
 }

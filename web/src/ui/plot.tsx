@@ -6,7 +6,7 @@ import type { SchemeLook } from "../data/source";
 import { markerPath, onGround } from "./looks";
 import type { Scale } from "./scale";
 
-/** Returns a reference to an element, and its width for the drawing in it. */
+/** Returns a reference to an element, and the element's current width, px. */
 export function useWidth<E extends HTMLElement>(first = 480): [{ current: E | null }, number] {
     const element = useRef<E>(null);
     const [width, setWidth] = useState(first);

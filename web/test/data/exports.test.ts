@@ -29,7 +29,7 @@ test("a table without rows is its heads", () => {
 });
 
 test("JSON has a record for each row, and what it was chosen by", () => {
-    const parsed = JSON.parse(
+    const records = JSON.parse(
         jsonOf(
             {
                 columns: ["a", "b"],
@@ -41,7 +41,7 @@ test("JSON has a record for each row, and what it was chosen by", () => {
             { filter: ["f"] },
         ),
     );
-    assert.deepEqual(parsed, {
+    assert.deepEqual(records, {
         filter: ["f"],
         rows: [
             { a: "x", b: 1.5 },

@@ -182,10 +182,10 @@ test("every preset comes back from its address, changed or not", () => {
         const scenario = SCENARIOS[name]!;
         assert.equal(addressOf(scenario, name, SCENARIOS), `#preset=${name}`);
         assert.deepEqual(read(`#preset=${name}`).scenario, scenario, name);
-        const reseeded = valid({ ...scenario, seed: 9 }, CATALOGUE);
-        const text = addressOf(reseeded, name, SCENARIOS);
+        const scenarioWithSeed = valid({ ...scenario, seed: 9 }, CATALOGUE);
+        const text = addressOf(scenarioWithSeed, name, SCENARIOS);
         assert.equal(text, `#preset=${name}&seed=9`);
-        assert.deepEqual(read(text).scenario, reseeded);
+        assert.deepEqual(read(text).scenario, scenarioWithSeed);
     }
 });
 

@@ -355,7 +355,7 @@ def _throughput(job: Job, logs: _Logs) -> str:
         egress = series.egress[flow] if not values or means[1] is not None else []
         lines.append(FlowRates(flow, job.label(flow), ingress, egress, *means))
     capacity = _capacity(job, logs)
-    # mean over the packets of the log, or that of the link
+    # mean over the packets of the log, else the link's mean
     mean_capacity = job.log_capacity_mbps if series.capacity else job.link_capacity_mbps if capacity else None
     return throughput_figure(f"{job.name}t", lines, series.bin_s, capacity, mean_capacity)
 

@@ -230,11 +230,7 @@ class ResultsFigureRequest:
         return [entry for entry in self.model.schemes if not names or entry.name in names]
 
     def metric(self, name: str | None) -> FigureMetric | None:
-        """Return the metric of this name; None for none.
-
-        Raises:
-            UserError: No metric has this name.
-        """
+        """Return the metric of this name; None without a name."""
         return None if name is None else find_metric(name, list(self.model.titles))
 
     @property

@@ -28,7 +28,7 @@ OF_TRANSPORT = frozenset(
         "window",
     }
 )
-"""Fields that are in figures of their own, or say nothing about the controller."""
+"""Fields that have figures of their own, or are unrelated to the controller."""
 
 DECISIVE: tuple[tuple[str, ...], ...] = (
     ("pacing_gain", "cwnd_gain"),

@@ -18,7 +18,7 @@ _AIR = 1.25  # factor of the delay axis, at each end
 
 @dataclass(frozen=True)
 class NormalisedPoint:
-    """One scheme; the delay is above zero, the throughput from 0 to 1."""
+    """Values of one scheme: delay above zero, throughput from 0 to 1."""
 
     name: str
     queueing_delay_ms: float

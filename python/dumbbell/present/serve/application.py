@@ -131,7 +131,7 @@ class Explorer:
 
 
 class _BadRequest(ValueError):
-    """Request for something that is not allowed."""
+    """Error of an invalid request."""
 
 
 def _number(request: Request, name: str, minimum: int, maximum: int) -> int:

@@ -59,7 +59,7 @@ class Bounds:
 
 @dataclass
 class Gate:
-    """Connections of a server. Those that wait for a request are in the order in which they began to wait."""
+    """Connections of a server. Connections that wait for a request are ordered by the begin of the wait."""
 
     bounds: Bounds
     clock: Clock = SYSTEM_CLOCK

@@ -17,7 +17,7 @@ _LEAST_GAP = 1.2
 
 @dataclass(frozen=True)
 class Mode:
-    """One of the groups: the mean of its values, and its number of runs."""
+    """A mode: the mean of its values, and its number of runs."""
 
     mean: float
     runs: int

@@ -132,7 +132,7 @@ class Repetitions:
 
     @property
     def judged(self) -> Repetitions:
-        """Runs by which conduct is judged: all of them."""
+        """Runs by which conduct is judged; here all runs."""
         return self
 
     @property

@@ -45,7 +45,7 @@ class Fact:
 
 @dataclass(frozen=True)
 class Criterion:
-    """One item of the list; `not_here` is the reason why no experiment can show it."""
+    """A criterion of the list; `not_here` is the reason why no experiment can show it."""
 
     section: str
     title: str

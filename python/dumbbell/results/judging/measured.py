@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _GOOD = "done"
 PATH = "path"
-"""Axis of an experiment that is not one of its grid."""
+"""Name of the axis for paths, which is not an axis of the grid."""
 
 _UNFINISHED = 0.05
 """Maximum part of unfinished transfers for a comparison of completion times."""

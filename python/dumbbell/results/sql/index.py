@@ -86,7 +86,7 @@ class RunsIndex:
 
     @property
     def is_current(self) -> bool:
-        """True if the statistics of all runs are those that were read.
+        """True if the statistics of all runs are unchanged since the index read them.
 
         For more than `MOST_LOOKED_AT` runs: True if dumbbell has recorded no run since.
         """

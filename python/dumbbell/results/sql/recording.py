@@ -1,4 +1,4 @@
-"""Databases of runs in execution: one for each experiment, and another one on request."""
+"""Recording of active runs in databases: one database for each experiment, and an additional one on request."""
 
 from __future__ import annotations
 

@@ -280,7 +280,7 @@ def value_limits(values: Sequence[NDArray[Any]], from_zero: bool = False) -> tup
 
 
 def say_empty(axes: Axes) -> None:
-    """Write into a plot that there is nothing to draw."""
+    """Write a note into a plot without content."""
     axes.text(0.5, 0.5, "no samples", transform=axes.transAxes, ha="center", va="center", alpha=0.7)
 
 

@@ -160,7 +160,7 @@ def _is_astray(label: Label, point: Point, spots: Sequence[Point], may_lead: boo
 
 
 def _margin(first: Point, second: Point) -> float:
-    """Return the distance by which a name has to be further from another point than from its own."""
+    """Return the minimum excess of a label's distance to another point over the distance to its own point."""
     return min(_CLEARLY, 0.5 * math.dist(first, second))
 
 

@@ -41,7 +41,7 @@ _SPARE_COLORS = tuple(FAMILY_COLORS.values())[1:]
 FILLED_MARKERS = ("o", "s", "^", "D", "v", "P", "X", "p", "h", "<", ">", "*")
 LINE_MARKERS = ("1", "+", "x")  # drawn as strokes: they have no inside to fill
 _ALIKE = {"8": "h", "H": "h", "d": "D", ".": "o", "x": "X", "+": "P"}
-"""Markers that look like another one at the size of a point."""
+"""Markers that resemble another marker at the size of a point."""
 _TINT = 0.6
 """Share of white in the lighter shade of a colour."""
 

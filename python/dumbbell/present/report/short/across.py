@@ -40,7 +40,7 @@ class Across:
 
     @property
     def is_grid(self) -> bool:
-        """True if the results are of the cells of a grid."""
+        """True if the results have the cells of a grid."""
         return any(run.content.get("axes") for run in self.model.runs) and len(self.model.paths) > 1
 
     @cached_property

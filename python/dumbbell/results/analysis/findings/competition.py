@@ -18,7 +18,7 @@ MOST_LISTED = 6
 
 @dataclass(frozen=True)
 class Entry:
-    """Share of all flows of a scheme beside the others of a run, in one place."""
+    """Share of a scheme's flows against competing flows, in one place."""
 
     scheme: str
     place: str
@@ -26,7 +26,7 @@ class Entry:
     """Place as a part of a sentence."""
     share: Estimate
     fair: float | None
-    """None if flows come and go: the number of flows on the path is then unknown."""
+    """Fair share; None if flows start or stop meanwhile, so that the number of flows varies."""
 
     @property
     def side(self) -> int:
@@ -71,7 +71,7 @@ def _has(mix_shares: Sequence[Share], scheme: str) -> bool:
 
 
 def _commonest(pairs: Sequence[tuple[Repetitions, list[Share]]]) -> str:
-    """Return the competitor in most of the mixes; of several, one that no runs are named after, or the first."""
+    """Return the competitor in most mixes. A tie goes to a scheme that labels no run, else to the first."""
     count = Counter(scheme for _, mix_shares in pairs for scheme in dict.fromkeys(share.scheme for share in mix_shares))
     labels = {group.scheme for group, _ in pairs}
     return max(count, key=lambda scheme: (count[scheme], scheme not in labels))

@@ -164,7 +164,7 @@ def _early_losses(group: Repetitions) -> Iterator[Doubt]:
     late = any(flow.get("packet_loss_rate") != 0 for flow in flows)
     known_drops = [drop for drop in drops if isinstance(drop, int | float)]
     total = sum(known_drops)
-    # drops after the stop of a flow are not of the warm-up
+    # drops after the stop of a flow do not belong to the warm-up
     if late or len(known_drops) < len(drops) or not total or len(stops) != 1 or None in stops:
         return
     runs = f" in {len(group.flows)} runs" if len(group.flows) > 1 else ""

@@ -38,7 +38,7 @@ class Sentence:
 
 
 ENOUGH = 0.5
-"""Least share of the most throughput on a path for which the delay of a scheme is compared with others."""
+"""Minimum throughput of a scheme for comparisons of its delay, as a fraction of the path's highest throughput."""
 
 
 class Evidence:
@@ -70,7 +70,7 @@ class Evidence:
                 continue
             rows = shares(group, self.shown)
             count = Counter(share.scheme for share in rows)
-            # a scheme of several flows has a row for all of them, and sometimes one for each
+            # a scheme with several flows has a common row, and sometimes a row per flow
             scheme_rows = [share for share in rows if not share.single or count[share.scheme] == 1]
             if len(count) > 1:
                 mixes.append((group, scheme_rows))
@@ -91,7 +91,7 @@ class Evidence:
 
     @cached_property
     def shown(self) -> Convention:
-        """Convention of the experiment, or another one if the runs have numbers of that one only."""
+        """Convention of the experiment; if the runs only have numbers of another convention, that convention."""
         for convention in (self.experiment.convention_shown, *CONVENTIONS.values()):
             key = ("network", 0, convention.throughput.key)
             if any(key in group.values for group in self.groups):

@@ -51,7 +51,7 @@ def headers(evidence: Evidence) -> Iterator[Sentence]:
 
 
 def payload_part(group: Repetitions) -> float | None:
-    """Return the payload as a part of the bytes that arrived, from 0 to 1; None if unknown."""
+    """Return the payload as a fraction of the delivered bytes; None if unknown."""
     flows = [flow for flows in group.judged.flows for flow in flows]
     payload, total = (
         [value for flow in flows if (value := value_of(flow, key))]
