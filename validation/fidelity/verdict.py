@@ -140,7 +140,7 @@ class JudgedRow:
             if row_metric.published_range is None:
                 continue
             sources = [(self.real, with_packets)]
-            if not self._excused(metric, row_metric.published_range):
+            if not self._is_excused(metric, row_metric.published_range):
                 sources.append((self.medians(), limits))
             if any(
                 metric in has
