@@ -1,4 +1,5 @@
-//! Prints what controllers cost: `controller_cost FLOWS.json`, a list of flows as in a run's specification.
+//! Prints the cost of controllers.
+//! Usage: `controller_cost FLOWS.json`, a list of flows as in a run spec.
 #![allow(clippy::disallowed_methods, reason = "a command reads its arguments and files")]
 #![allow(clippy::print_stdout, reason = "its output is the figures")]
 
@@ -9,7 +10,7 @@ use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
 
-/// The flow's controller: a built-in one, or that of a library.
+/// Returns the entry of the flow's controller, a built-in one or one of a library.
 fn entry(flow: &FlowSpec) -> Result<Entry, Box<dyn Error>> {
     let Some(plugin) = &flow.plugin else {
         return Ok(congestion::Registry::builtin().find(&flow.controller)?.clone());
@@ -19,7 +20,7 @@ fn entry(flow: &FlowSpec) -> Result<Entry, Box<dyn Error>> {
     Ok(library.entry(&flow.controller, &flow.controller_name(), &Arc::default())?)
 }
 
-/// Reads the files that the flow's parameters name, and measures.
+/// Reads the files that the flow's parameters name, and measures the cost.
 fn measured(mut flow: FlowSpec) -> Result<Value, Box<dyn Error>> {
     let entry = entry(&flow).map_err(|error| format!("{}: {error}", flow.scheme))?;
     for parameter in entry.parameters.iter().filter(|parameter| parameter.kind == ParameterKind::File) {

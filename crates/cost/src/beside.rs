@@ -1,4 +1,5 @@
-//! What a controller costs beside another one: both are measured in turn, so that what slows the machine slows both.
+//! Cost of a controller compared with another one. Both are measured in turn, so that disturbances of the machine slow
+//! both.
 
 use crate::error::Error;
 use crate::meter::{Meter, Spent};
@@ -9,14 +10,14 @@ use runs::FlowSpec;
 use serde_json::{Value, json};
 use std::time::Duration;
 
-/// Blocks of repetitions: each gives a cost of its own, which tell how sure their mean is.
+/// Number of blocks of repetitions. Each block gives a cost; their spread gives the error of the mean.
 const BLOCKS: usize = 8;
-/// Most repetitions of a block: the cheapest counts.
+/// Maximum repetitions of a block; the cheapest one counts.
 const REPETITIONS: usize = 8;
-/// Time of the processor after which a block gets no further repetition.
+/// CPU time after which a block gets no further repetition.
 const BLOCK_TIME: Duration = Duration::from_secs(2);
 
-/// A scheme, and what it has cost in each block.
+/// Scheme with its cost in each block.
 struct Side {
     name: String,
     recorded: Recorded,
@@ -30,13 +31,13 @@ impl Side {
         Ok(Self { name: flow.scheme.clone(), recorded, ns: Vec::new(), instructions: Vec::new() })
     }
 
-    /// Returns what all calls of a fresh controller take, and what replaying them takes.
+    /// Returns the cost of all calls of a new controller, and the cost of replaying alone.
     fn repetition(&self, meter: &mut Meter) -> [Spent; 2] {
         let tape = open(&self.recorded.tape);
         [tape.replay(self.recorded.scheme.controller().as_mut(), meter), tape.replay(&mut Idle, meter)]
     }
 
-    /// Takes over what the cheapest repetition of a block took.
+    /// Adds the cost of a block's cheapest repetition.
     fn take(&mut self, [busy, idle]: [Spent; 2]) {
         let acks = open(&self.recorded.tape).acks() as f64;
         self.ns.push(busy.time.saturating_sub(idle.time).as_nanos() as f64 / acks);
@@ -46,7 +47,7 @@ impl Side {
 
     fn figures(self) -> Value {
         let acks = open(&self.recorded.tape).acks();
-        // A counter that has to share its register with others may fail in the middle.
+        // A counter that shares its hardware register may fail during the measurement.
         let counted = self.instructions.len() == BLOCKS;
         json!({
             "scheme": self.name,
@@ -57,16 +58,16 @@ impl Side {
     }
 }
 
-/// Measures two controllers in turn: what each costs for an ACK in every block, ns, and instructions where the machine counts
-/// them, else none.
+/// Measures two controllers in turn. Returns the cost of each for an ACK in every block: nanoseconds, and instructions
+/// if the machine counts them.
 ///
 /// # Errors
-/// One line: as of [`crate::measure`].
+/// Returns an error as [`crate::measure`] does.
 pub fn beside(candidate: (&FlowSpec, Entry), baseline: (&FlowSpec, Entry)) -> Result<Value, Error> {
     let mut sides = [Side::of(candidate.0, candidate.1)?, Side::of(baseline.0, baseline.1)?];
     let mut meter = Meter::new();
     for block in 0..BLOCKS {
-        // Who goes first finds other caches: they take turns in that as well.
+        // The first of two finds other cache contents, so the order alternates.
         let order = if block % 2 == 0 { [0, 1] } else { [1, 0] };
         let mut least: [Option<[Spent; 2]>; 2] = [None; 2];
         let mut took = Duration::ZERO;

@@ -1,5 +1,5 @@
-//! A small closed loop around one sender and one receiver: 100 Mbit/s, 40 ms, one bandwidth-delay product of droptail
-//! queue, a little random loss.
+//! Small closed loop of one sender and one receiver: 100 Mbit/s, 40 ms, a droptail queue of one bandwidth-delay
+//! product, and a little random loss.
 
 use std::collections::VecDeque;
 use transport::{AckFrame, Data, EcnCounts, Receiver, Sender};
@@ -11,7 +11,7 @@ const QUEUE_BYTES: u64 = 500_000;
 const LOSS: f64 = 1e-4;
 const SEED: u64 = 1;
 
-/// What is under way between the two ends.
+/// Packets in flight between the two ends.
 struct Path {
     link_free_at: Time,
     loss: Rng,
@@ -33,7 +33,7 @@ impl Path {
     }
 }
 
-/// What the receiver of a flow got.
+/// Result of the receiver.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outcome {
     pub(crate) payload_bytes: u64,

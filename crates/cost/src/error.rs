@@ -1,26 +1,26 @@
-//! The errors of this crate.
+//! Errors of this crate.
 
 use strict_input::Refusal;
 use thiserror::Error;
 
-/// Why there is no cost of a controller.
+/// Reason why a controller's cost could not be measured.
 #[derive(Clone, Debug, Error, PartialEq)]
 pub enum Error {
-    /// A parameter, or a setting of the transport, that is not allowed.
+    /// A parameter or a setting of the transport is not allowed.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The run had no ACK.
     #[error("{scheme}: no ACK in {duration_s} s")]
     NoAck {
-        /// The scheme.
+        /// Name of the scheme.
         scheme: String,
         /// Length of the run, s.
         duration_s: f64,
     },
-    /// The controller did not do the same when it was told the same.
+    /// The controller behaved differently although its inputs were equal.
     #[error("{scheme}: the replay ended elsewhere than the run")]
     Diverged {
-        /// The scheme.
+        /// Name of the scheme.
         scheme: String,
     },
 }

@@ -1,8 +1,12 @@
-//! What controllers cost. A flow runs once in a small closed loop; what its controller was told is then told to fresh instances
-//! again and again. The cheapest repetition counts, in time of the processor, so that other work on the machine does not, less
-//! the same with a controller that does nothing. Each call is also timed by itself: most of those of a learned controller do little, and some decide.
+//! Cost of controllers.
 //!
-//! It reads the wall clock, which the crates that it measures do not, and no file.
+//! A flow runs once in a small closed loop. The recorded calls of its controller are then replayed with new instances
+//! many times. The cheapest repetition counts, in CPU time, so that other work on the machine has no effect. The cost
+//! of a replay with an idle controller is subtracted.
+//!
+//! Each call is also timed separately: most calls of a learned controller are cheap, and some make decisions.
+//!
+//! This crate reads the wall clock, unlike the crates that it measures, and no file.
 
 mod beside;
 mod closed_loop;
@@ -25,12 +29,12 @@ use tape::{HalfTape, Idle, IdleHalf, PerCall};
 
 const REPETITIONS: u32 = 20;
 
-/// Measures the controller that `entry` builds for `flow`, whose files are read: nanoseconds for each ACK and packet, with
-/// how many there were in the run that was recorded; of a receiver-side half the same; and calls that decide.
+/// Measures the controller that `entry` builds for `flow`, whose files are read. Returns nanoseconds per ACK and per
+/// packet with the numbers of the recorded run, also for the receiver half, and the calls that decide.
 ///
 /// # Errors
-/// One line: a value that is not allowed, a run without ACKs, or a controller that does not do the same when it is told the
-/// same.
+/// Returns an error for a value that is not allowed, a run without ACKs, or a controller that behaves differently with
+/// equal inputs.
 pub fn measure(flow: &FlowSpec, entry: Entry) -> Result<Value, Error> {
     let Recorded { scheme, tape, half_tape, throughput_mbps } = Recorded::of(flow, entry)?;
     let tape = open(&tape);
@@ -52,9 +56,9 @@ pub fn measure(flow: &FlowSpec, entry: Entry) -> Result<Value, Error> {
     }))
 }
 
-/// Calls that cost at least half as much as a dear one, of the controller and its half: how many they are in a second, and
-/// how long they take. Of a learned controller those are the calls in which it decides. Dear is the call that one a second is
-/// dearer than: the first ones find cold caches.
+/// Returns the number per second and the duration of expensive calls, of the controller and its receiver half. A
+/// learned controller decides in these calls. A call is expensive if it costs at least half of the reference cost,
+/// which one call per second exceeds. The very first calls are slower because of cold caches.
 fn decisions(scheme: &Scheme, tape: &Tape, half_tape: &HalfTape) -> Value {
     let mut least = vec![];
     for _ in 0..REPETITIONS {
@@ -78,7 +82,7 @@ fn decisions(scheme: &Scheme, tape: &Tape, half_tape: &HalfTape) -> Value {
     })
 }
 
-/// Figures of the receiver-side half; null without one.
+/// Measures the receiver half; `None` without one.
 fn measure_half(scheme: &Scheme, tape: &HalfTape) -> Option<Value> {
     scheme.half()?;
     let counts = tape.counts();
@@ -104,7 +108,7 @@ fn fastest(replay: impl FnMut() -> Duration) -> Duration {
     std::iter::repeat_with(replay).take(REPETITIONS as usize).min().unwrap_or_default()
 }
 
-/// What `busy` costs more than `idle`, per event.
+/// Returns the difference between `busy` and `idle` per event, ns.
 fn nanoseconds(busy: Duration, idle: Duration, events: usize) -> f64 {
     busy.saturating_sub(idle).as_nanos() as f64 / events.max(1) as f64
 }

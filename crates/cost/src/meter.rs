@@ -1,33 +1,33 @@
-//! What work takes of a processor, by the kernel's own counts of this thread: others that run meanwhile are not in it.
+//! CPU use of this thread by the kernel's counters, which exclude other threads.
 
 use nix::time::{ClockId, clock_gettime};
 use std::time::Duration;
 
-/// What work took.
+/// CPU use of some work.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Spent {
-    /// Time of the processor.
+    /// CPU time.
     pub(crate) time: Duration,
-    /// Instructions outside of the kernel, where the machine counts them.
+    /// Number of instructions outside the kernel; `None` if the machine does not count them.
     pub(crate) instructions: Option<u64>,
 }
 
 impl Spent {
-    /// Returns the lesser of each.
+    /// Returns the minimum of each value.
     pub(crate) fn min(self, other: Self) -> Self {
         let instructions = self.instructions.zip(other.instructions).map(|(own, others)| own.min(others));
         Self { time: self.time.min(other.time), instructions }
     }
 }
 
-/// Measures what this thread does.
+/// Meter of this thread's CPU use.
 pub(crate) struct Meter {
     #[cfg(target_os = "linux")]
     instructions: Option<perf_event::Counter>,
 }
 
 impl Meter {
-    /// Returns one that counts instructions if this machine does: many virtual machines do not.
+    /// Creates a meter. It counts instructions if the machine does; many virtual machines do not.
     pub(crate) fn new() -> Self {
         Self {
             #[cfg(target_os = "linux")]
@@ -38,7 +38,7 @@ impl Meter {
         }
     }
 
-    /// Does `work`, and says what it took.
+    /// Runs `work` and returns its CPU use.
     pub(crate) fn of(&mut self, work: impl FnOnce()) -> Spent {
         let (time, instructions) = (processor_time(), self.counted());
         work();
@@ -60,7 +60,7 @@ impl Meter {
     }
 }
 
-/// Returns the time for which this thread has run.
+/// Returns the CPU time of this thread.
 fn processor_time() -> Duration {
     clock_gettime(ClockId::CLOCK_THREAD_CPUTIME_ID).map_or(Duration::ZERO, Duration::from)
 }

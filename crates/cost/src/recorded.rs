@@ -1,4 +1,4 @@
-//! A scheme, and what its controller was told in a run.
+//! Scheme with the recorded calls of its controller in a run.
 
 use crate::closed_loop;
 use crate::error::Error;
@@ -10,10 +10,10 @@ use transport::{Application, Config, Receiver, Sender};
 use units::Time;
 
 const SEED: u64 = 1;
-/// Length of the run that is recorded, s.
+/// Length of the recorded run, s.
 pub(crate) const DURATION_S: f64 = 20.0;
 
-/// One scheme, to be built as often as needed.
+/// Scheme that can be built any number of times.
 pub(crate) struct Scheme {
     entry: Entry,
     parameters: Parameters,
@@ -47,7 +47,7 @@ impl Scheme {
     }
 }
 
-/// What a scheme's controller and its receiver-side half were told in a run.
+/// Scheme with the recorded calls of its controller and receiver half in a run.
 pub(crate) struct Recorded {
     pub(crate) scheme: Scheme,
     pub(crate) tape: Shared<Tape>,
@@ -77,7 +77,7 @@ impl Recorded {
         Ok(recorded)
     }
 
-    /// Refuses a controller that does not do the same when it is told the same.
+    /// Refuses a controller that behaves differently with equal inputs.
     fn require_same(&self, flow: &FlowSpec) -> Result<(), Error> {
         let (tape, mut replayed) = (open(&self.tape), self.scheme.controller());
         tape.tell(replayed.as_mut(), || ());

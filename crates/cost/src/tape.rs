@@ -1,4 +1,4 @@
-//! What a controller and a receiver-side half were told in a run, and the same told to fresh ones.
+//! Recording of the calls of a controller and a receiver half, and their replay with new instances.
 
 use crate::meter::{Meter, Spent};
 use congestion::{
@@ -10,15 +10,15 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use units::{Span, Time};
 
-/// Shared between the recorder inside a [`transport::Sender`] or [`transport::Receiver`] and who reads it afterwards.
+/// Value shared between the recorder inside a [`transport::Sender`] or [`transport::Receiver`] and a later reader.
 pub type Shared<T> = Arc<Mutex<T>>;
 
-/// The value behind `shared`.
+/// Locks the shared value.
 pub fn open<T>(shared: &Shared<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// One call of a controller; its argument is the next one of its kind on the [`Tape`].
+/// Call of a controller. Its argument is the next one of its kind on the [`Tape`].
 #[derive(Clone, Copy, Debug)]
 enum Call {
     Established(Time, Span),
@@ -35,7 +35,7 @@ enum Call {
     Control,
 }
 
-/// An event and how many packets and bytes of feedback of the tape belong to it.
+/// Event with the numbers of its packets and feedback bytes on the tape.
 #[derive(Clone, Copy, Debug)]
 struct With<T> {
     event: T,
@@ -64,24 +64,24 @@ impl Tape {
         self.sent.len()
     }
 
-    /// What the recorded controller allowed in the end.
+    /// Returns the last limits of the recorded controller.
     pub(crate) const fn last_control(&self) -> Option<Control> {
         self.last_control
     }
 
-    /// Makes every recorded call of `controller`, and says what that took.
+    /// Replays all calls with `controller`. Returns their cost.
     pub(crate) fn replay(&self, controller: &mut dyn Controller, meter: &mut Meter) -> Spent {
         meter.of(|| self.tell(controller, || ()))
     }
 
-    /// Makes every recorded call of `controller`, and appends how long each took, ns.
+    /// Replays all calls with `controller`, and appends the duration of each call, ns.
     pub(crate) fn replay_timed(&self, controller: &mut dyn Controller, times: &mut Vec<u64>) {
         times.reserve(self.calls.len());
         let mut last = now();
         self.tell(controller, || last = note(last, times));
     }
 
-    /// Makes every recorded call of `controller`; `told` is called after each.
+    /// Replays all calls with `controller`, and calls `told` after each.
     pub fn tell(&self, controller: &mut dyn Controller, mut told: impl FnMut()) {
         let (mut sent, mut acks, mut losses) = (self.sent.iter(), self.acks.iter(), self.losses.iter());
         let (mut packets, mut feedback) = (self.packets.as_slice(), self.feedback.as_slice());
@@ -125,14 +125,14 @@ impl Tape {
     }
 }
 
-/// Appends the time since `last`, ns, and says when that was.
+/// Appends the time since `last`, ns. Returns the current time.
 fn note(last: Instant, times: &mut Vec<u64>) -> Instant {
     let at = now();
     times.push((at - last).as_nanos() as u64);
     at
 }
 
-/// Cuts the first `count` items off `rest`.
+/// Removes the first `count` items from `rest` and returns them.
 fn take<'a, T>(rest: &mut &'a [T], count: usize) -> &'a [T] {
     let (first, others) = rest.split_at(count);
     *rest = others;
@@ -144,7 +144,7 @@ fn now() -> Instant {
     Instant::now()
 }
 
-/// A controller that writes down what it is told before it passes it on.
+/// Controller that records each call before it forwards the call.
 #[derive(Debug)]
 pub struct Recording {
     inner: Box<dyn Controller>,
@@ -152,7 +152,7 @@ pub struct Recording {
 }
 
 impl Recording {
-    /// One that passes everything on to `inner`.
+    /// Creates a recorder in front of `inner`.
     pub fn new(inner: Box<dyn Controller>, tape: &Shared<Tape>) -> Self {
         Self { inner, tape: Arc::clone(tape) }
     }
@@ -231,7 +231,7 @@ impl Controller for Recording {
         self.inner.on_frame(event);
     }
 
-    /// The transport asks for it right after `on_sent`, with the same event.
+    /// The transport calls this right after `on_sent`, with the same event.
     fn message(&mut self, event: &Sent) -> Message {
         self.note(Call::Message);
         self.inner.message(event)
@@ -250,7 +250,7 @@ impl Controller for Recording {
     }
 }
 
-/// A controller that does nothing: its replay is what replaying itself costs.
+/// Controller that does nothing. Its replay measures the cost of replaying.
 #[derive(Debug)]
 pub(crate) struct Idle;
 
@@ -266,7 +266,7 @@ impl Controller for Idle {
     fn fields(&self, _sink: &mut dyn FieldSink) {}
 }
 
-/// One call of a receiver-side half.
+/// Call of a receiver half.
 #[derive(Clone, Copy, Debug)]
 enum HalfCall {
     Packet(Arrived),
@@ -274,7 +274,7 @@ enum HalfCall {
 }
 
 impl HalfCall {
-    /// Makes the call of `half`, followed by the question for its timer, as the transport does.
+    /// Makes this call of `half`, then reads its timer, as the transport does.
     fn tell(&self, half: &mut dyn ReceiverHalf, feedback: &mut Vec<u8>) {
         match self {
             Self::Packet(event) => half.on_packet(event),
@@ -288,13 +288,13 @@ impl HalfCall {
     }
 }
 
-/// All calls of one receiver-side half, in order.
+/// All calls of one receiver half, in order.
 #[derive(Debug, Default)]
 pub(crate) struct HalfTape {
     calls: Vec<HalfCall>,
 }
 
-/// Time a half took for packets and for feedback, or how many there were.
+/// Value for packets and for feedback, such as a duration or a count.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct PerCall<T> {
     pub(crate) packets: T,
@@ -307,7 +307,7 @@ impl HalfTape {
         PerCall { packets, feedback: self.calls.len() - packets }
     }
 
-    /// Makes every recorded call of `half`. The clock is read only where packets and feedback take turns.
+    /// Replays all calls with `half`. The clock is only read between packets and feedback.
     pub(crate) fn replay(&self, half: &mut dyn ReceiverHalf) -> PerCall<Duration> {
         let (mut spent, mut feedback) = (PerCall::<Duration>::default(), Vec::with_capacity(4096));
         let is_packet = |call: &HalfCall| matches!(call, HalfCall::Packet(_));
@@ -322,7 +322,7 @@ impl HalfTape {
         spent
     }
 
-    /// Makes every recorded call of `half`, and appends how long each took, ns.
+    /// Replays all calls with `half`, and appends the duration of each call, ns.
     pub(crate) fn replay_timed(&self, half: &mut dyn ReceiverHalf, times: &mut Vec<u64>) {
         let mut feedback = Vec::with_capacity(4096);
         times.reserve(self.calls.len());
@@ -334,7 +334,7 @@ impl HalfTape {
     }
 }
 
-/// A receiver-side half that writes down what it is told before it passes it on.
+/// Receiver half that records each call before it forwards the call.
 #[derive(Debug)]
 pub(crate) struct RecordingHalf {
     inner: Box<dyn ReceiverHalf>,
@@ -367,7 +367,7 @@ impl ReceiverHalf for RecordingHalf {
     }
 }
 
-/// A receiver-side half that does nothing.
+/// Receiver half that does nothing.
 #[derive(Debug)]
 pub(crate) struct IdleHalf;
 

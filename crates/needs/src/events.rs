@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Longest wait for anything: only a test that fails waits for so long.
+/// Maximum wait. Only failing tests wait this long.
 const LIMIT: Duration = Duration::from_mins(2);
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
-/// Returns the first value of `look`, which is asked again and again; the test fails if there is none within two minutes.
+/// Calls `look` repeatedly and returns its first value. The test fails without a value within two minutes.
 pub fn wait_for<T>(mut look: impl FnMut() -> Option<T>) -> T {
     let begun = Instant::now();
     loop {

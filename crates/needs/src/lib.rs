@@ -1,6 +1,7 @@
-//! Test programs whose tests need what not every machine has: real logs, network namespaces, a kernel with BPF. Where it
-//! is missing they are ignored, counted as ignored, and say why. A program lists its tests in `main` (its target has
-//! `harness = false`), and runs them one after another ([`run`]) or a few side by side ([`run_apart`]):
+//! Test programs whose tests need resources that some machines lack: real logs, network namespaces, a kernel with BPF.
+//! On such machines the tests are ignored, counted as ignored, and report the reason. A program lists its tests in
+//! `main` (its target has `harness = false`). It runs them one after another ([`run`]) or several in parallel
+//! ([`run_apart`]):
 //!
 //! ```text
 //! fn main() -> ExitCode {
@@ -8,7 +9,7 @@
 //! }
 //! ```
 //!
-//! A test with real packets makes its runs by [`punctual`], which repeats those for which the machine was late.
+//! A test with real packets makes its runs with [`punctual`], which repeats runs for which the machine was late.
 
 mod events;
 mod punctual;
@@ -22,7 +23,7 @@ use libtest_mimic::{Arguments, Completion, Failed, Trial};
 use std::process::{Command, ExitCode, Stdio};
 use std::sync::RwLock;
 
-/// The named functions as a list of [`Test`]s.
+/// Makes a list of [`Test`]s from the named functions.
 #[macro_export]
 macro_rules! tests {
     ($($test:path),* $(,)?) => {
@@ -30,8 +31,8 @@ macro_rules! tests {
     };
 }
 
-/// Runs the tests that the arguments of the process select, one at a time, as Rust's own test programs would. Before each
-/// its group is asked for what is missing.
+/// Runs the tests that the process's arguments select, one at a time, as Rust's own test programs do. Before each test,
+/// its group reports what is missing.
 pub fn run(groups: Vec<(Missing, Vec<Test>)>) -> ExitCode {
     let mut arguments = Arguments::from_args();
     arguments.test_threads = Some(1);
@@ -45,16 +46,16 @@ pub fn run(groups: Vec<(Missing, Vec<Test>)>) -> ExitCode {
     conclusion.exit_code()
 }
 
-/// Says to a program of tests that it was started for one of them.
+/// Environment variable that marks a process for a single test.
 const APART: &str = "DUMBBELL_TEST_APART";
 
-/// Tests that look at the whole machine have it for themselves.
+/// Lock for tests that inspect the whole machine; they run alone.
 static MACHINE: RwLock<()> = RwLock::new(());
 
-/// Like [`run`], but as many tests as `at_once` side by side, for tests that mostly wait. Each is run by a process of its
-/// own, with a directory of its own for temporary files, and does not wait for the emulation lock of the others: they share
-/// nothing, neither a lock nor what a process has open.
-/// Those of the groups `alone` have nothing beside them.
+/// Works like [`run`], but runs up to `at_once` tests in parallel, for tests that mostly wait.
+///
+/// Each test has its own process and its own directory for temporary files, and does not wait for the emulation lock of
+/// others. Thus tests share neither locks nor open files. Tests of the groups `alone` run alone.
 pub fn run_apart(
     at_once: usize,
     groups: Vec<(Missing, Vec<Test>)>,
@@ -78,13 +79,13 @@ pub fn run_apart(
     conclusion.exit_code()
 }
 
-/// Whether this is the process of a single test of [`run_apart`].
+/// Returns true if this process runs a single test of [`run_apart`].
 #[allow(clippy::disallowed_methods, reason = "the process that started this one has set it")]
 pub fn is_apart() -> bool {
     std::env::var_os(APART).is_some()
 }
 
-/// Runs a test in a process of its own. Returns why it is ignored, if it is.
+/// Runs a test in its own process. Returns the reason if the test is ignored.
 fn apart((name, _): Test) -> Result<Option<String>, Failed> {
     let directory = std::env::temp_dir().join(format!("dumbbell-test-{}-{name}", std::process::id()));
     std::fs::create_dir(&directory)?;
@@ -123,7 +124,7 @@ fn trials(groups: Vec<(Missing, Vec<Test>)>, run: fn(Test) -> Result<Option<Stri
     groups.into_iter().flat_map(of_group).collect()
 }
 
-/// The folder that the environment variable `name` names. Without it, or without the folder, why not.
+/// Returns the directory in the environment variable `name`, or the reason why it is missing.
 pub fn folder(name: &str) -> Result<std::path::PathBuf, String> {
     #[allow(clippy::disallowed_methods, reason = "tests are configured by their environment")]
     let value = std::env::var_os(name).filter(|value| !value.is_empty());

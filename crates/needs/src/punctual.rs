@@ -1,4 +1,4 @@
-//! Runs judge themselves: one for which the machine was late is repeated, and only here.
+//! Repetition of runs for which the machine was late.
 #![allow(clippy::print_stdout, reason = "the summary of a program of tests")]
 
 use crate::test::Test;
@@ -6,21 +6,21 @@ use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// Most attempts at a punctual run.
+/// Maximum number of attempts at a punctual run.
 const ATTEMPTS: usize = 9;
 
 static REPEATED: AtomicUsize = AtomicUsize::new(0);
-/// Tests without a punctual run, and why.
+/// Tests without a punctual run, with the reasons.
 static IGNORED: Mutex<Vec<(&str, String)>> = Mutex::new(Vec::new());
 
 const REPEATED_RUNS: &str = "runs repeated: ";
 const REASON: &str = "reason: ";
 
-/// What ends a test without a punctual run: the reason for which it is ignored.
+/// Panic value that ends a test without a punctual run, with the reason.
 struct NeverPunctual(String);
 
-/// Returns the first result of `run` of which `late` does not say why the machine was late for it. Without one in nine
-/// attempts the test ends here, and is ignored with the last reason.
+/// Returns the first punctual result of `run`. `late` returns the reason if the machine was late for a result. After
+/// nine late attempts the test ends and is ignored with the last reason.
 pub fn punctual<T>(mut run: impl FnMut() -> T, late: impl Fn(&T) -> Option<String>) -> T {
     let mut attempt = 1;
     loop {
@@ -35,7 +35,7 @@ pub fn punctual<T>(mut run: impl FnMut() -> T, late: impl Fn(&T) -> Option<Strin
     }
 }
 
-/// Runs a test, and returns why it is ignored if it ends without a punctual run.
+/// Runs a test. Returns the reason if the test ends without a punctual run and is ignored.
 pub(crate) fn or_ignored((name, test): Test) -> Option<String> {
     match catch_unwind(AssertUnwindSafe(test)) {
         Ok(()) => None,
@@ -51,7 +51,7 @@ fn ignored(name: &'static str, why: String) -> String {
     why
 }
 
-/// Says at the end which tests were ignored, and how many runs were repeated.
+/// Prints the ignored tests and the number of repeated runs at the end.
 pub(crate) fn summarize() {
     for (name, why) in IGNORED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
         println!("ignored: {name}: {why}");
@@ -63,7 +63,7 @@ pub(crate) fn summarize() {
     }
 }
 
-/// Says the same to the process that started this one for a single test, by [`hear`].
+/// Reports these results to the parent process, which reads them with [`hear`].
 pub(crate) fn tell() {
     println!("{REPEATED_RUNS}{}", REPEATED.load(Ordering::Relaxed));
     for (_, why) in IGNORED.lock().unwrap_or_else(PoisonError::into_inner).iter() {
@@ -71,7 +71,7 @@ pub(crate) fn tell() {
     }
 }
 
-/// Takes what the process of a test has said by [`tell`]: how many runs it repeated, and why the test is ignored, if it is.
+/// Reads the report of a test's process ([`tell`]): the number of repeated runs, and the reason if the test is ignored.
 pub(crate) fn hear(name: &'static str, said: &str) -> Option<String> {
     let after = |start: &str| said.lines().find_map(|line| line.strip_prefix(start)).map(str::to_owned);
     let repeated = after(REPEATED_RUNS).and_then(|number| number.parse().ok()).unwrap_or(0);

@@ -1,7 +1,7 @@
-//! Tests, and what they need.
+//! Types of tests and their requirements.
 
-/// What is missing on this machine, if anything is: the reason for which tests are ignored.
+/// Function that returns the reason why tests are ignored on this machine, if any.
 pub type Missing = fn() -> Option<String>;
 
-/// A test with its name; it fails by panicking.
+/// Test with its name. It fails by panicking.
 pub type Test = (&'static str, fn());

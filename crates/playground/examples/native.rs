@@ -1,5 +1,5 @@
-//! The playground's runs on this machine: for each line of stdin, `{"specification": {...}, "files": {NAME: FILE}}`, a line
-//! with its digest, counts and seconds.
+//! Runs of the playground on this machine. For each line `{"specification": {...}, "files": {NAME: FILE}}` of stdin,
+//! prints a line with digest, counts and seconds.
 #![allow(clippy::disallowed_methods, reason = "reads files, and says how long a run took")]
 
 use playground::{Run, State};

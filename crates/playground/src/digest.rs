@@ -1,12 +1,11 @@
-//! One number for all packets of a run.
+//! Digest of all packets of a run.
 
 use record::Record;
 
-/// An odd number without pattern: the fraction of the golden ratio.
+/// Odd number without a pattern: the golden ratio's fractional part.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// A digest over every field of every record, in their order: two runs that agree in it are the same run, unless somebody
-/// made an effort.
+/// Digest of all fields of all records in order. Runs with equal digests are equal, except in an attack.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Digest {
     state: u64,
@@ -14,7 +13,7 @@ pub struct Digest {
 }
 
 impl Digest {
-    /// Takes in the next record.
+    /// Adds the next record.
     #[inline]
     pub fn add(&mut self, record: &Record) {
         let words = [
@@ -30,12 +29,12 @@ impl Digest {
         self.records += 1;
     }
 
-    /// How many there were.
+    /// Returns the number of records.
     pub const fn records(&self) -> u64 {
         self.records
     }
 
-    /// The number, as 16 hexadecimal digits.
+    /// Returns the digest as 16 hexadecimal digits.
     pub fn text(&self) -> String {
         let mixed = self.state ^ self.state >> 29 ^ self.records.wrapping_mul(MIX);
         format!("{mixed:016x}")

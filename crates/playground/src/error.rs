@@ -1,41 +1,41 @@
-//! Why there is no run, in one line.
+//! Errors of the playground, one line each.
 
 use strict_input::Refusal;
 
-/// What can go wrong.
+/// Reason why a run failed.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// The specification is not one.
+    /// The run spec is invalid.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The registry has no such controller, or the run failed.
     #[error(transparent)]
     Simulation(#[from] simulator::Error),
-    /// Its metrics contradict each other.
+    /// The run's metrics contradict each other.
     #[error(transparent)]
     Run(#[from] runs::Error),
-    /// What was asked about it cannot be.
+    /// A request about the run is invalid.
     #[error(transparent)]
     View(#[from] views::Error),
-    /// Totals are of the whole run.
+    /// Totals exist only after the run's end.
     #[error("the run goes on: there are totals when it is over")]
     GoesOn,
-    /// The run is longer than what is kept of it.
+    /// The run is longer than its kept part.
     #[error(
         "so long a run is not kept whole: packets and a reading are there for runs of up to 4 million packet events"
     )]
     NotKept,
-    /// A file that a parameter names was not handed over.
+    /// A file that a parameter names is missing.
     #[error("flows[{flow}]: `{parameter}` = `{name}`: this file was not handed over")]
     NoFile {
-        /// The flow's number, from 0.
+        /// Number of the flow, from 0.
         flow: usize,
-        /// Its parameter.
+        /// Name of the parameter.
         parameter: &'static str,
-        /// The file's name.
+        /// Name of the file.
         name: String,
     },
-    /// A flow is decided for from outside.
+    /// An external decision for a flow was requested.
     #[error("flows: an agent decides for itself in the playground; none can be decided for")]
     Undecided,
 }

@@ -1,5 +1,5 @@
-//! What the page's worker calls. Whatever is longer than a number goes through one buffer for what comes in and one for what
-//! goes out; a module carries one run.
+//! Functions that the page's worker calls. All values longer than a number pass through an input buffer and an output
+//! buffer. A module holds one run.
 #![allow(unsafe_code, reason = "a name that the browser finds is an unsafe attribute; nothing else here is")]
 
 use crate::error::Error;
@@ -8,10 +8,10 @@ use congestion::Files;
 use std::cell::RefCell;
 use units::Time;
 
-/// What a call comes to.
+/// Results of a call.
 const PAUSED: u32 = 0;
 const FINISHED: u32 = 1;
-/// The answer is the reason, one line.
+/// Result of a failed call; the output is the reason in one line.
 const FAILED: u32 = 2;
 
 #[derive(Default)]
@@ -48,7 +48,7 @@ fn with<T>(call: impl FnOnce(&mut Module) -> T) -> T {
     MODULE.with_borrow_mut(call)
 }
 
-/// Makes room for `bytes` of input; where it is.
+/// Reserves `bytes` of input and returns their address.
 #[unsafe(no_mangle)]
 extern "C" fn room(bytes: usize) -> *mut u8 {
     with(|module| {
@@ -57,19 +57,19 @@ extern "C" fn room(bytes: usize) -> *mut u8 {
     })
 }
 
-/// Where the latest answer is.
+/// Returns the address of the latest output.
 #[unsafe(no_mangle)]
 extern "C" fn answer() -> *const u8 {
     with(|module| module.output.as_ptr())
 }
 
-/// How long it is.
+/// Returns the length of the latest output.
 #[unsafe(no_mangle)]
 extern "C" fn answer_bytes() -> usize {
     with(|module| module.output.len())
 }
 
-/// Keeps the input: a file's name, `name_bytes` long, and behind it what is in the file.
+/// Stores a file from the input: its name of `name_bytes` bytes, followed by its contents.
 #[unsafe(no_mangle)]
 extern "C" fn put_file(name_bytes: usize) {
     with(|module| {
@@ -79,7 +79,7 @@ extern "C" fn put_file(name_bytes: usize) {
     });
 }
 
-/// Begins the run of the specification in the input.
+/// Begins the run of the run spec in the input.
 #[unsafe(no_mangle)]
 extern "C" fn begin() -> u32 {
     with(|module| {
@@ -94,7 +94,7 @@ extern "C" fn begin() -> u32 {
     })
 }
 
-/// Goes on for so many events at most, up to `until_ns` at most.
+/// Continues the run for at most `events` events, and at most until `until_ns`.
 #[unsafe(no_mangle)]
 extern "C" fn advance(until_ns: f64, events: f64) -> u32 {
     with(|module| match &mut module.run {
@@ -107,19 +107,19 @@ extern "C" fn advance(until_ns: f64, events: f64) -> u32 {
     })
 }
 
-/// The simulated time, ns.
+/// Returns the simulated time, ns.
 #[unsafe(no_mangle)]
 extern "C" fn now_ns() -> f64 {
     with(|module| module.run.as_ref().map_or(0.0, |run| run.now().as_ns() as f64))
 }
 
-/// Records so far.
+/// Returns the number of records so far.
 #[unsafe(no_mangle)]
 extern "C" fn records() -> f64 {
     with(|module| module.run.as_ref().map_or(0.0, |run| run.digest().records() as f64))
 }
 
-/// Answers with a part of the run; the input is which series, as JSON.
+/// Writes a part of the run to the output. The input is the list of series, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn window(from_ns: f64, to_ns: f64, columns: u32) -> u32 {
     with(|module| {
@@ -128,19 +128,19 @@ extern "C" fn window(from_ns: f64, to_ns: f64, columns: u32) -> u32 {
     })
 }
 
-/// Answers with the packets that were on the path in a time.
+/// Writes the packets on the path in a time range to the output.
 #[unsafe(no_mangle)]
 extern "C" fn packets(from_ns: f64, to_ns: f64, flow: u32, most: u32) -> u32 {
     with(|module| module.answer_of(|run| run.packets(from_ns, to_ns, flow, most)))
 }
 
-/// Answers with what became of a packet, as JSON.
+/// Writes the history of a packet to the output, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn life(flow: u32, seq: f64) -> u32 {
     with(|module| module.answer_of(|run| Ok(run.life(flow, seq as u64)?.into_bytes())))
 }
 
-/// Answers with what happened in the run, in sentences, as JSON; the input is what is known of it, as JSON.
+/// Writes a description of the run in sentences to the output, as JSON. The input is further facts on the run, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn reading() -> u32 {
     with(|module| {
@@ -149,13 +149,13 @@ extern "C" fn reading() -> u32 {
     })
 }
 
-/// Answers with the series that the run has so far, as JSON.
+/// Writes the run's series so far to the output, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn series() -> u32 {
     with(|module| module.answer_of(|run| Ok(run.series().into_bytes())))
 }
 
-/// Answers with what the run came to, as JSON.
+/// Writes the run's totals to the output, as JSON.
 #[unsafe(no_mangle)]
 extern "C" fn totals() -> u32 {
     with(|module| module.answer_of(|run| Ok(run.totals()?.as_bytes().to_vec())))

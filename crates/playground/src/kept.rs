@@ -1,4 +1,4 @@
-//! What a run has shown so far: all of it as a pyramid, and its packets and samples as far as there is room.
+//! Data of a run so far: a pyramid of the whole run, and its packets and samples up to a limit.
 
 use record::Record;
 use runs::{Memory, Observer};
@@ -6,36 +6,36 @@ use std::ops::ControlFlow;
 use units::Time;
 use views::{Cause, Pyramid, PyramidBuilder, RecordVisitor, Rows, SampleVisitor};
 
-/// So many records are kept whole: 160 MB. Of a longer run a page can see packets of its beginning alone.
+/// Maximum number of kept records: 160 MB. Of a longer run, only the packets of its beginning are available.
 const MOST_RECORDS: usize = 4_000_000;
-/// Records in one piece of memory: what is there is not moved when more come.
+/// Number of records in one chunk of memory, so that growing does not move earlier records.
 const CHUNK: usize = 1 << 16;
 
-/// The observer that keeps it.
+/// Observer that keeps the data.
 #[derive(Debug, Default)]
 pub(crate) struct Kept {
     builder: PyramidBuilder,
-    /// As it was when somebody last looked, after so many records.
+    /// Number of records and pyramid at the last look.
     looked: Option<(u64, Pyramid)>,
     pub(crate) rows: KeptRows,
 }
 
-/// Packets and samples.
+/// Kept packets and samples.
 #[derive(Debug, Default)]
 pub(crate) struct KeptRows {
     chunks: Vec<Vec<Record>>,
     records: usize,
-    /// Samples alone.
+    /// Samples only.
     memory: Memory,
 }
 
 impl Kept {
-    /// Nothing more comes, after so many records: what is kept is not copied any more when somebody looks.
+    /// Ends the recording after `records` records. Later looks no longer copy the data.
     pub(crate) fn close(&mut self, records: u64) {
         self.looked = Some((records, core::mem::take(&mut self.builder).finish()));
     }
 
-    /// The pyramid of what was told so far, `records` of them, and the rows.
+    /// Returns the pyramid of the `records` records so far, and the rows.
     pub(crate) fn look(&mut self, records: u64) -> (&Pyramid, &KeptRows) {
         if self.looked.as_ref().is_none_or(|(known, _)| *known != records) {
             self.looked = Some((records, self.builder.so_far()));
@@ -46,7 +46,7 @@ impl Kept {
 }
 
 impl KeptRows {
-    /// Up to when all records are kept, ns; without end if nothing was left out.
+    /// Returns the time up to which all records are kept, ns; unlimited if none was left out.
     pub(crate) fn whole_until_ns(&self) -> u64 {
         if self.records < MOST_RECORDS {
             return u64::MAX;

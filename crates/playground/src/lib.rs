@@ -1,9 +1,9 @@
-//! The simulator for a web page: a run goes on slice by slice, and what it has shown so far can be looked at between two
-//! slices. The page's worker talks to `exports` (compiled for the browser alone): a few functions over numbers and bytes in
-//! the module's memory. It has no imports: no clock, no file, no random numbers but those of the run's seed.
+//! Simulator for a web page. A run advances in slices, and its data so far can be read between two slices.
 //!
-//! Everything else is compiled for this machine too, so that the same run can be made here and there and compared by its
-//! [`Digest`].
+//! The page's worker calls `exports` (compiled for the browser only): functions on numbers and on bytes in the module's
+//! memory. The module has no imports: no clock, no file, and no random numbers except those of the run's seed.
+//!
+//! All other code is also compiled for this machine. A run can thus be made on both, and compared by its [`Digest`].
 
 mod digest;
 mod error;

@@ -1,4 +1,4 @@
-//! A run that a page makes: begun, carried on slice by slice, looked at.
+//! Run of a page, which advances in slices and can be inspected between them.
 
 use crate::digest::Digest;
 use crate::error::Error;
@@ -12,16 +12,16 @@ use simulator::{Progress, Simulation, Slice};
 use units::Time;
 use views::{NoRows, SeriesSelector, View};
 
-/// Where a run stands.
+/// State of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum State {
-    /// It goes on.
+    /// The run continues.
     Paused,
-    /// It is over.
+    /// The run is over.
     Finished,
 }
 
-/// The digest as an observer.
+/// Observer that computes the digest.
 #[derive(Clone, Copy, Debug, Default)]
 struct Counted(Digest);
 
@@ -32,34 +32,34 @@ impl Observer for Counted {
     }
 }
 
-/// One run, and what it has shown so far.
+/// Run with its data so far.
 #[derive(Debug)]
 pub struct Run {
     simulation: Simulation<Box<RunSpec>>,
-    /// The meter until the totals are made.
+    /// Observers; the meter is taken when the totals are made.
     observers: (Option<RunMeter>, Counted, Kept),
     is_over: bool,
     totals: Option<String>,
-    /// How many retransmissions each flow had, once it is over.
+    /// Number of retransmissions of each flow, after the run's end.
     retransmissions: Vec<(u32, u64)>,
 }
 
-/// What a run comes to.
+/// Totals of a run.
 #[derive(Debug, Serialize)]
 struct Totals {
-    /// Over all fields of all records.
+    /// Digest of all fields of all records.
     digest: String,
     records: u64,
-    /// Events that the simulator worked through.
+    /// Number of simulated events.
     events: u64,
     statistics: RunStats,
 }
 
 impl Run {
-    /// Begins a run of a specification (JSON), with the files that its flows' parameters name.
+    /// Begins a run of a run spec (JSON), with the files that its flows' parameters name.
     ///
     /// # Errors
-    /// One line: what is wrong with it.
+    /// Returns one line with the problem.
     pub fn begin(specification: &str, files: &Files) -> Result<Self, Error> {
         let mut spec: Box<RunSpec> = Box::new(strict_input::parse(specification)?);
         let registry = Registry::builtin();
@@ -81,10 +81,10 @@ impl Run {
         Ok(Self { simulation, observers, is_over: false, totals: None, retransmissions: Vec::new() })
     }
 
-    /// Goes on for so many events at most, and no further than `until`.
+    /// Continues the run for at most `events` events, and at most to `until`.
     ///
     /// # Errors
-    /// One line: why the run ended early.
+    /// Returns one line with the reason why the run ended early.
     pub fn advance(&mut self, until: Time, events: u64) -> Result<State, Error> {
         if self.is_over {
             return Ok(State::Finished);
@@ -101,27 +101,27 @@ impl Run {
         }
     }
 
-    /// The simulated time.
+    /// Returns the simulated time.
     pub const fn now(&self) -> Time {
         self.simulation.now()
     }
 
-    /// Over all records so far.
+    /// Returns the digest of all records so far.
     pub const fn digest(&self) -> Digest {
         self.observers.1.0
     }
 
-    /// The series that it has so far, as JSON.
+    /// Returns the series so far, as JSON.
     pub fn series(&mut self) -> String {
         let records = self.digest().records();
         let (pyramid, _) = self.observers.2.look(records);
         serde_json::to_string(&pyramid.series()).unwrap_or_default()
     }
 
-    /// A part of it, as [`View::window`] has it: `wanted` are series, as JSON.
+    /// Returns a part of the run, as [`View::window`] does. `wanted` is a list of series, as JSON.
     ///
     /// # Errors
-    /// One line: what was asked cannot be.
+    /// Returns an error for an invalid request.
     pub fn window(&mut self, from_ns: f64, to_ns: f64, columns: u32, wanted: &str) -> Result<Vec<u8>, Error> {
         let wanted = SeriesSelector::list(wanted)?;
         let records = self.digest().records();
@@ -132,10 +132,10 @@ impl Run {
         Ok(View::new(pyramid, rows).window(from_ns, to_ns, columns, &wanted)?)
     }
 
-    /// The packets of a part of it, as [`View::packets`] has them.
+    /// Returns the packets of a part of the run, as [`View::packets`] does.
     ///
     /// # Errors
-    /// One line: what was asked cannot be.
+    /// Returns an error for an invalid request.
     pub fn packets(&mut self, from_ns: f64, to_ns: f64, flow: u32, most: u32) -> Result<Vec<u8>, Error> {
         let records = self.digest().records();
         let (pyramid, rows) = self.observers.2.look(records);
@@ -146,10 +146,10 @@ impl Run {
         Ok(view.packets(from_ns, to_ns, flow, most)?)
     }
 
-    /// What became of a packet, as [`View::life`] tells it.
+    /// Returns the history of a packet, as [`View::life`] does.
     ///
     /// # Errors
-    /// One line: there is no such packet.
+    /// Returns an error if there is no such packet.
     pub fn life(&mut self, flow: u32, seq: u64) -> Result<String, Error> {
         let records = self.digest().records();
         let (pyramid, rows) = self.observers.2.look(records);
@@ -157,10 +157,11 @@ impl Run {
         Ok(view.life(flow, seq)?)
     }
 
-    /// What happened in it, in sentences, as [`View::reading`] has them. `facts`: what is known of it besides, as JSON.
+    /// Returns a description of the run in sentences, as [`View::reading`] does. `facts` contains further facts on the
+    /// run, as JSON.
     ///
     /// # Errors
-    /// One line: what was given is no JSON of this kind, or not all packets were kept.
+    /// Returns an error if `facts` is invalid or not all packets were kept.
     pub fn reading(&mut self, facts: &str) -> Result<String, Error> {
         let records = self.digest().records();
         let (pyramid, rows) = self.observers.2.look(records);
@@ -170,10 +171,10 @@ impl Run {
         Ok(View::new(pyramid, rows).reading(facts)?)
     }
 
-    /// What the run came to, once it is over, as JSON: digest, counts, and its statistics as `stats.json` has them.
+    /// Returns the totals of a finished run as JSON: digest, counts, and its statistics as in `stats.json`.
     ///
     /// # Errors
-    /// One line: it is not over, or how its metrics contradict each other.
+    /// Returns an error if the run is not over or its metrics contradict each other.
     pub fn totals(&mut self) -> Result<&str, Error> {
         if self.totals.is_none() {
             let meter = self.observers.0.take_if(|_| self.is_over).ok_or(Error::GoesOn)?;
@@ -223,7 +224,7 @@ mod tests {
         run
     }
 
-    /// The header of a table, and one of its columns of numbers.
+    /// Returns the header of a table, and one of its columns of numbers.
     fn column(bytes: &[u8], name: &str) -> (Value, Vec<f64>) {
         let length = u32::from_le_bytes(bytes[..4].try_into().unwrap()) as usize;
         let header: Value = serde_json::from_slice(&bytes[4..4 + length]).unwrap();
