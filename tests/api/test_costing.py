@@ -1,4 +1,4 @@
-"""The cost of a controller beside another one."""
+"""Tests of the cost of a controller compared with another one."""
 
 from typing import Any
 

@@ -24,19 +24,19 @@ MARKED = ROOT / "tests/plugins/tcp_marked.c"
 QUICK = ("--path", "small.toml", "--duration", "4", "--warmup", "1")
 SOURCES = ("cubic", "bbr", "vegas", "illinois", "westwood", "htcp", "bic", "yeah", "dctcp")
 TREE = os.environ.get("DUMBBELL_KERNEL_TREE", "")
-"""The folder of a kernel's source tree, of which nothing is in this repository."""
+"""Folder of a kernel's source tree, no part of which is in this repository."""
 BBR_TREE = os.environ.get("DUMBBELL_BBR_TREE", "")
-"""The same of google/bbr@001a430."""
+"""Folder of the source tree of google/bbr@001a430."""
 
 
 def run_of(dumbbell: Dumbbell, *arguments: str, out: str = "out") -> list[dict[str, Any]]:
-    """The runs of a command over the quick path."""
+    """Run a command over the quick path; return its runs."""
     dumbbell("run", *arguments, *QUICK, "--out", out)
     return list(show(dumbbell, out)["runs"])
 
 
 def field_of(folder: Path, run: dict[str, Any], name: str, out: str = "out") -> list[float]:
-    """The samples of a value of the first flow."""
+    """Return the samples of a value of the first flow."""
     rows = polars.read_parquet(folder / out / run["directory"] / "flows.parquet")
     values: list[float] = rows.filter((polars.col("flow") == 1) & (polars.col("field") == name))["value"].to_list()
     return values
@@ -47,7 +47,7 @@ def test_a_controller_in_the_style_of_the_kernel_fills_the_link(dumbbell: Dumbbe
     assert output == "libsteady.so: run it by its scheme file: dumbbell run --schemes ./steady.toml\n"
     (run,) = run_of(dumbbell, "--schemes", "steady.toml", "--set", "steady.probe_gain=130")
     assert run["flows"][0]["throughput_mbps"] > 8.0  # of 10
-    # A quarter more than the rate in every eighth round trip, which the next one drains: the queue stays short.
+    # The rate is a quarter higher in every eighth round trip, which the next one drains: the queue stays short.
     assert run["flows"][0]["delay_p95_ms"] < 40.0
     scheme = tomllib.loads((folder / "steady.toml").read_text())
     assert scheme["transport"] == {"profile": "tcp", "recovery": "immediate"}, "it sets its window in recovery itself"
@@ -58,7 +58,7 @@ def test_every_callback_of_a_module_comes_in_the_kernels_order(dumbbell: Dumbbel
     # `tcp_plain.c` ends the process at the first call that the kernel would not make.
     own_run, kernel_run = run_of(dumbbell, "--schemes", "reno,tcp_plain.toml")
     assert (kernel_run["status"], kernel_run["reason"]) == ("done", None)
-    # What both are is Reno: the same within 3 % of throughput and 10 % of p95, stated before.
+    # Both are Reno. The bounds, 3 % of throughput and 10 % of p95, were stated before.
     first, second = (run["flows"][0] for run in (own_run, kernel_run))
     assert second["throughput_mbps"] == pytest.approx(first["throughput_mbps"], rel=0.03)
     assert second["delay_p95_ms"] == pytest.approx(first["delay_p95_ms"], rel=0.10)
@@ -96,7 +96,7 @@ delay_ms = 10
 def test_a_module_is_told_of_each_lost_packet_what_it_was_sent_with(
     dumbbell: Dumbbell, folder: Path, pause_often: str
 ) -> None:
-    """`skb_marked_lost`, `tx_in_flight`, `lost`, and the mark "application-limited" that a file sets itself."""
+    """The fields are `skb_marked_lost`, `tx_in_flight`, `lost`, and the mark "application-limited" set by a file."""
     dumbbell("plugin", "kernel", str(MARKED))
     (folder / "lossy.toml").write_text(LOSSY)
     # `tcp_marked.c` ends the process at the first number that does not fit, also of the packets of a timeout.
@@ -128,7 +128,8 @@ static struct tcp_congestion_ops two = {
 static int two_init(void) { return tcp_register_congestion_control(&two); }
 module_init(two_init);
 """
-"""A controller whose `cong_control` no reading of the text finds: it has two arguments, as before Linux v6.10."""
+"""Source of a controller whose `cong_control` has two arguments, as before Linux v6.10; reading the text does not find
+it."""
 
 
 def test_a_cong_control_of_two_arguments_is_called_with_two(dumbbell: Dumbbell, folder: Path) -> None:
@@ -171,7 +172,7 @@ def test_a_callback_of_another_signature_is_refused_with_its_name(
     new: str,
     complaint: str,
 ) -> None:
-    """It compiled with a warning that nobody saw, and crashed at the first call."""
+    """Such a file compiled with a warning that nobody saw, and crashed at the first call."""
     if shutil.which(compiler) is None:
         pytest.skip(f"there is no {compiler}")
     monkeypatch.setenv("CC", compiler)
@@ -342,7 +343,7 @@ def test_a_compiler_has_its_time_for_all_files_together(
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGKILL])
 def test_a_compiler_ends_with_the_command(folder: Path, number: signal.Signals) -> None:
-    """`cc` was ended, and what it had started was not; what it may wait for is not the terminal's input."""
+    """The signal ended `cc`, but not its children; the compiler must not wait for the terminal's input."""
     compiler = folder / "slow.sh"
     compiler.write_text("#!/bin/sh\ncat\nsleep 61.5 &\necho $! > pid\nwait\n")
     compiler.chmod(0o755)

@@ -1,4 +1,4 @@
-"""The library: what `import dumbbell` offers, as a program uses it."""
+"""Tests of the library: the parts of `import dumbbell`, used as in a program."""
 
 import ast
 import asyncio
@@ -28,22 +28,22 @@ COMMANDS = Path(dumbbell.__file__).parent / "cli" / "commands"
 
 @pytest.fixture(scope="module")
 def lab() -> dumbbell.PathModel:
-    """10 Mbit/s, 20 ms, 30 packets."""
+    """Return a path of 10 Mbit/s, 20 ms, 30 packets."""
     return dumbbell.PathModel.from_toml(f'name = "lab"\n{SMALL}')
 
 
 HERE = pytest.mark.usefixtures("runs_made_here")
-"""Of tests whose runs need no processes."""
+"""Mark of tests whose runs need no processes."""
 
 
 @pytest.fixture
 def results(shelf: Shelf) -> dumbbell.Results:
-    """Three schemes and two mixes, twice."""
+    """Make three schemes and two mixes, twice."""
     return dumbbell.open(shelf.mixes)
 
 
 def refusal(call: Callable[[], object]) -> str:
-    """What an error says: one line."""
+    """Return the single line of an error."""
     with pytest.raises(dumbbell.Error) as caught:
         call()
     message = str(caught.value)
@@ -342,7 +342,7 @@ def _asks(node: ast.stmt) -> bool:
 
 
 def test_commands_use_the_library_and_nothing_beside_it() -> None:
-    # how texts are read and laid out, errors in words and what is said meanwhile are the command line's own
+    # Reading and layout of texts, wording of errors, and progress belong to the command line itself.
     allowed_modules = (
         "dumbbell",
         "dumbbell.base.digits",
@@ -360,7 +360,7 @@ def test_commands_use_the_library_and_nothing_beside_it() -> None:
     files = sorted([*COMMANDS.glob("[a-z]*.py"), *beside])
     assert len(files) > 25
     for file in files:
-        # what they ask for: defaults and limits are where they are stated
+        # Statements with requests are left out: their defaults and limits have their own place.
         tree = ast.Module([node for node in ast.parse(file.read_text()).body if not _asks(node)], [])
         modules = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
         named_nodes = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
@@ -455,7 +455,7 @@ def test_a_run_ends_when_its_task_is_cancelled() -> None:
             await task
         return len(moments)
 
-    # at its end `asyncio.run` waits for the threads of the loop
+    # At its end `asyncio.run` waits for the threads of the loop.
     assert asyncio.run(cancel_run()) == len(moments), "and does not go on in the background"
     assert moments[-1] < 100_000.0, "the run of a day has ended"
 

@@ -1,4 +1,4 @@
-"""The page on the library and its notebook: what they show runs as it stands."""
+"""Tests of the page on the library and of its notebook: their code runs unchanged."""
 
 import re
 from pathlib import Path

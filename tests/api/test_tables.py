@@ -1,4 +1,4 @@
-"""Tables: what other libraries read of them, and that they read it in place."""
+"""Tests of tables, which other libraries read in place."""
 
 import gc
 from pathlib import Path
@@ -22,17 +22,17 @@ ROWS: list[list[object]] = [["a", 1, 0.5], ["b", None, 1.5], ["a", 3, None], [No
 
 @pytest.fixture
 def results(shelf: Shelf) -> dumbbell.RunResults:
-    """Two flows of two schemes on a small path."""
+    """Run two flows of two schemes on a small path."""
     return dumbbell.open(shelf.mixes).run(scheme="cubic+copa")
 
 
 def parquet(shelf: Shelf, name: str) -> pyarrow.Table:
-    """A file of the run, as another reader of Parquet sees it."""
+    """Return a file of the run, as another reader of Parquet sees it."""
     return pyarrow.parquet.read_table(shelf.mixes / "runs/lab/cubic+copa/1" / f"{name}.parquet")
 
 
 def plain(table: pyarrow.Table) -> dict[str, list[Any]]:
-    """The values, texts decoded."""
+    """Return the values, with decoded texts."""
     return {name: [str(v) if isinstance(v, str) else v for v in table[name].to_pylist()] for name in table.column_names}
 
 
@@ -82,7 +82,7 @@ def test_polars_pandas_and_duckdb_agree(results: dumbbell.RunResults) -> None:
 
 
 def address(values: numpy.ndarray[Any, Any]) -> int:
-    """Where an array lies in memory."""
+    """Return the address of an array in memory."""
     position: int = values.__array_interface__["data"][0]
     return position
 

@@ -1,4 +1,4 @@
-"""Programs of users pass strict type checkers: the examples beside this file, those of the docs, `examples/python`."""
+"""Strict type checks of users' programs: the examples beside this file, those of the docs, `examples/python`."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ MISTAKES = [3, 4, 5, 6, 7, 8, 9]
 """Lines of `WRONG` with a mistake."""
 
 MYPY = ("mypy", "--strict", "--allow-redefinition", "--no-color-output", "--cache-dir", "cache")
-"""The blocks of a page are several programs, which use the same names for other things."""
+"""Words of mypy. The blocks of a page are several programs, which use one name for different things."""
 PYRIGHT = ("basedpyright", "--pythonpath", sys.executable)
 SETTINGS = '[tool.basedpyright]\ntypeCheckingMode = "strict"\npythonVersion = "3.11"\n'
 
@@ -38,14 +38,14 @@ pytestmark = [
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder for programs outside of the source tree, whose settings do not hold there."""
+    """Make a folder for programs outside of the source tree, where the tree's settings do not hold."""
     folder = tmp_path_factory.mktemp("user")
     (folder / "pyproject.toml").write_text(SETTINGS, encoding="utf-8")
     return folder
 
 
 def check_types(folder: Path, checker: tuple[str, ...], *files: str) -> tuple[int, str]:
-    """The status of a type checker, and what it says."""
+    """Return the exit status of a type checker, and its output."""
     environment = {name: value for name, value in os.environ.items() if name not in ("MYPYPATH", "PYTHONPATH")}
     command = [sys.executable, "-m", *checker, *files]
     result = subprocess.run(

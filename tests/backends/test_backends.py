@@ -1,4 +1,4 @@
-"""Backends: found by what is written, asked for what they can, added by a description and one file."""
+"""Tests of backends: found by their name, asked for their capabilities, added by a description and one file."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ from support.commands.played_backend import register
 
 @pytest.fixture
 def played_executor(tmp_path: Path) -> Iterator[Executor]:
-    """A backend that consists of a description and one file."""
+    """Register a backend that consists of a description and one file."""
     backend = Backend("played:WHERE", Capabilities(real_packets=True, max_jobs=2), Wording("play", "Played"))
     with register(backend, tmp_path / "more"):
         yield find_executor(Settings(backend=find_backend("played:globe")))

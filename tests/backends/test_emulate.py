@@ -24,7 +24,7 @@ from support.waiting import TIMEOUT_S, wait_for
 pytestmark = [pytest.mark.real, pytest.mark.usefixtures("real_packets")]
 
 DELIVER, ACK_DELIVER = 5, 10
-"""Of the packet log."""
+"""Numbers of events in the packet log."""
 
 TALKER = """
 import socket, sys, time
@@ -57,13 +57,13 @@ RunReal = Callable[..., list[Run]]
 
 
 def good(run: Run) -> Run:
-    """The run, which has nothing to object to."""
+    """Check that the run has no fault; return it."""
     assert run["status"] == "done", run["reason"]
     return run
 
 
 def fills(run: Run) -> None:
-    """The run used most of the 10 Mbit/s, and its packets waited in the path's queue and nowhere else."""
+    """Check that the run used most of the 10 Mbit/s, and that its packets waited only in the path's queue."""
     good(run)
     assert 7.0 < run["network"]["throughput_mbps"] < 10.1
     # 25 ms of propagation, at most 63 packets of 1.2 ms each; the rest is the machine's lateness
@@ -89,7 +89,7 @@ def test_kernel_and_core_controllers_fill_the_same_path(run_real: RunReal, folde
 
 
 def test_a_kernel_flow_has_no_more_under_way_than_its_send_buffer(run_real: RunReal, folder: Path) -> None:
-    # It had as much as the window let it: our end wrote on while the socket said that it was full.
+    # The flow sent as much as the window allowed: the sender wrote on while the socket said that it was full.
     (folder / "endless.toml").write_text(
         'name = "endless"\ntitle = "No end to the queue"\n'
         'data = [{ kind = "link", rate_mbps = 12.0, queue = { kind = "infinite" } },\n'
@@ -108,11 +108,11 @@ def test_a_kernel_flow_has_no_more_under_way_than_its_send_buffer(run_real: RunR
     )
     step = polars.when(polars.col("event") == 0).then(1).when(polars.col("event") == 5).then(-1).otherwise(0)
     under_way = packets.select(step.cum_sum()).to_series().max()
-    # Linux looks at the bound when it begins a buffer; at this rate it sends two segments at a time, whose room in the
-    # last buffer it fills again without looking. So a write goes over the bound, not by as much again; unbounded, the
-    # window of 5 s has 280 packets.
+    # Linux checks the bound when it begins a buffer. At this rate it sends two segments at a time, and fills their room
+    # in the last buffer again without a check. So a write exceeds the bound, but by less than the bound; without one,
+    # the window of 5 s has 280 packets.
     assert isinstance(under_way, int)
-    # where the machine stood still, it has sent again what was still under way
+    # If the machine stood still, the flow has sent packets in flight again.
     assert 60 < under_way <= 2 * 131072 / 1448 + flow["retransmissions"]
 
 
@@ -190,7 +190,7 @@ def test_qlogs_have_the_decisions_of_our_senders_and_say_what_others_do_not_tell
             number = data["header"]["packet_number"]
             assert number in sent_packets - acked_packets
             lost_packets.add(number)
-            # What the loss changed follows it, at the same time.
+            # The effect of the loss follows it, with the same time.
             change = next(later for later in events[position:] if later["name"] == "recovery:metrics_updated")
             assert change["time"] == time
         elif "congestion_window" in data:
@@ -222,7 +222,7 @@ def test_wrappers_of_a_pantheon_checkout(
     names = ["plain", "backward", "chatty"] + (["old"] if python_2() else [])
     mix = "+".join(f"pantheon-{name}" for name in names)
     (together,) = run_real("--pantheon-dir", make_checkout(folder), "--mix", mix, "--duration", "6")
-    # of 10 Mbit/s; beside ten busy processes the programs take their time to start
+    # The rate is up to 10 Mbit/s; with ten busy processes the programs start late.
     assert 2.0 < good(together)["network"]["throughput_mbps"] < 10.1
     assert [flow["scheme"].removeprefix("pantheon-") for flow in together["flows"]] == names
     assert all(flow["throughput_mbps"] > 0.02 for flow in together["flows"])
@@ -243,7 +243,7 @@ def test_wrappers_that_do_not_send(dumbbell: Dumbbell, run_real: RunReal, folder
 
 
 def now_running(mark: str) -> list[str]:
-    """Command lines with `mark` in them at this moment."""
+    """Return the current command lines with `mark` in them."""
     processes = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -371,7 +371,7 @@ def test_emulate_carries_ipv6(dumbbell: Dumbbell, folder: Path) -> None:
     words = ("emulate", "--path", "marks.toml", "--log", "x.parquet", "--server", f"{sys.executable} talk.py serve")
     assert dumbbell(*words, "--", sys.executable, "talk.py").stdout == "100000\n"
     packets = polars.read_parquet(folder / "x.parquet")
-    # From the server: 100,000 bytes and 60 of headers, with 12 of timestamps, for 1,428.
+    # From the server come 100,000 bytes, and 60 bytes of headers, with 12 of timestamps, for each 1,428 bytes.
     size_bytes = packets.filter(polars.col("event") == ACK_DELIVER)["size_bytes"]
     assert 100_000 + 70 * 72 < size_bytes.sum() < 100_000 + 120 * 72
     assert max(size_bytes) == 1500
@@ -409,7 +409,7 @@ def test_emulate_with_a_rate_left_downloads_unlimited(
         for rates in (("--rate", "4mbit"), ("--rate", "4mbit", "--rate-down", "16mbit"), ("--rate-up", "4mbit"))
     ]
     rates_mbps = [float(emulation["stdout"]) for emulation in emulations]
-    # what is in the queue at the end is not counted; what is said leaves out headers
+    # Packets in the queue at the end are not counted, and the printed rates leave out headers.
     assert 2.0 < rates_mbps[0] < 4.2
     assert 8.0 < rates_mbps[1] < 16.5
     assert rates_mbps[2] > 17.0

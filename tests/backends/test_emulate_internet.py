@@ -1,4 +1,4 @@
-"""`dumbbell emulate --internet`: what the machine reaches, through a path, in namespaces that the test makes."""
+"""Tests of `dumbbell emulate --internet`: the machine's network through a path, in namespaces that the test makes."""
 
 import os
 import shutil
@@ -38,7 +38,7 @@ def test_a_page_comes_by_name_through_the_path(folder: Path, name_server: str) -
         emulate = internet.emulate(*PATH, "--", sys.executable, "-c", FETCH)
         seconds, is_there = emulate.stdout.split()
         assert is_there == "True"
-        # a lookup, a handshake, and a request with its answer
+        # The time is that of a lookup, a handshake, and a request with its answer.
         assert float(seconds) >= 0.180
         assert internet.visitors() == [MACHINE]
         assert internet.left_behind() == ""
@@ -51,7 +51,7 @@ def test_ipv6_is_forwarded_where_the_machine_forwards_it(folder: Path) -> None:
         assert float(emulate.stdout.split()[0]) >= 0.120
         assert internet.visitors() == [MACHINE6]
         assert internet.left_behind() == ""
-        # A router announces its groups; the devices of the path are none.
+        # A router announces its groups; the path's devices are no routers.
         errors = internet.emulate(*PATH[:-1], "--", "sleep", "2").stderr
         assert errors.splitlines()[-1] == "dumbbell: no packet has passed"
     with Internet(folder) as internet:

@@ -1,4 +1,4 @@
-"""What emulated runs share with all users of a machine: a lock, and directories that others could prepare."""
+"""Tests of resources that emulated runs share with all users: a lock, and directories that others could prepare."""
 
 import os
 import shutil
@@ -24,14 +24,14 @@ QUICK = ("run", "--backend", "emu", "--path", "small.toml", "--duration", "2", "
 
 @pytest.fixture
 def talker(folder: Path) -> None:
-    """The scheme `talker.toml`, a program."""
+    """Write the scheme `talker.toml`, a program."""
     (folder / "talker.py").write_text(TALKER)
     (folder / "talker.toml").write_text(SCHEME.replace("TOOL", str(folder / "talker.py")))
 
 
 @pytest.fixture
 def queue(monkeypatch: pytest.MonkeyPatch) -> str:
-    """A queue that only this test and what it starts stand in."""
+    """Return a queue that only this test and its processes use."""
     name = f"test-{os.getpid()}-{time.monotonic_ns()}"
     monkeypatch.setenv("DUMBBELL_TURN", name)
     return name
@@ -39,7 +39,7 @@ def queue(monkeypatch: pytest.MonkeyPatch) -> str:
 
 @contextmanager
 def hold(queue: str) -> Iterator[None]:
-    """Holds the emulation lock, as a run would that began at second 1."""
+    """Hold the emulation lock, as a run would that began at second 1."""
     with socket.socket(socket.AF_UNIX) as lock, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as note:
         lock.bind(f"\0dumbbell-turn/{queue}")
         lock.listen()
@@ -74,7 +74,7 @@ def test_nothing_with_a_name_that_others_can_guess_is_used(
 def test_what_somebody_else_prepared_for_programs_is_not_taken(
     folder: Path, monkeypatch: pytest.MonkeyPatch, dumbbell_afresh: Dumbbell
 ) -> None:
-    """As an ordinary user, played by hiding /run from root: the attacker owns the directory that it would take."""
+    """An ordinary user is played by hiding /run from root: the attacker owns the directory that the run would take."""
     prepared_folder = folder / "dumbbell-0"
     prepared_folder.mkdir(mode=0o777)
     os.chown(prepared_folder, 1, 1)
@@ -147,7 +147,7 @@ def test_clean_up_leaves_runs_in_other_pid_namespaces_alone(
 
 
 def talking(folder: Path) -> list[int]:
-    """The programs of a run, wherever they are."""
+    """Return the programs of a run, in any namespace."""
     processes = []
     for process in Path("/proc").glob("[0-9]*"):
         try:

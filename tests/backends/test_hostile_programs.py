@@ -1,4 +1,4 @@
-"""Programs of schemes that try to outlive their run, or to hold what the caller waits for."""
+"""Tests of programs of schemes that try to outlive their run, or to hold resources that the caller waits for."""
 
 import errno
 import os
@@ -55,7 +55,7 @@ first = "receiver"
 
 @pytest.fixture(autouse=True)
 def _escape_check(folder: Path) -> Iterator[None]:
-    """The scheme `escapes.toml`; nothing of it is left."""
+    """Write the scheme `escapes.toml`; afterwards check that no process of it is left."""
     (folder / "escapes.py").write_text(ESCAPES)
     (folder / "receiver.py").write_text(RECEIVER)
     (folder / "escapes.toml").write_text(SCHEME.format(python="python3", folder=folder))
@@ -87,7 +87,7 @@ def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(
     command = [*COMMAND, *RUN, "--out", "out"]
 
     def make() -> list[Run]:
-        # the descriptor is one that the caller's shell left open
+        # The caller's shell left this descriptor open.
         inherited_pipe = os.dup(2)
         os.set_inheritable(inherited_pipe, True)
         subprocess.run(
@@ -106,7 +106,7 @@ def test_a_caller_that_captures_all_output_gets_its_end_and_nothing_is_left(
     (run,) = punctual(make)
     assert run["status"] == "done", run["reason"]
     (sender,) = (program for program in run["emulation"]["programs"] if program["side"] == "sender")
-    # the fourth is the directory that it lists; its number is one that `/proc` knows
+    # The fourth descriptor is the listed directory; `/proc` knows its number.
     assert sender["output"] == ["['0', '1', '2', '3'] True", *[str(errno.ENXIO)] * 3]
 
 

@@ -1,4 +1,4 @@
-"""A stack that writes a qlog: the file is kept with its run, and tells the state of the sender."""
+"""Tests of a stack that writes a qlog: the file is kept with its run, and shows the state of the sender."""
 
 import json
 from collections.abc import Callable
@@ -73,7 +73,7 @@ def test_qlogs_that_a_program_wrote_were_lost_with_its_directory(run_real: RunRe
     samples = polars.read_parquet(place / "flows.parquet")
     window = samples.filter(polars.col("field") == "window")
     assert set(window["value"]) == {24000.0}
-    # The state lies beside the packets that the path saw: within 20 ms, also on a busy machine.
+    # The state agrees in time with the path's packets: within 20 ms, also on a busy machine.
     first_packet_ns = polars.read_parquet(place / "packets.parquet")["time_ns"].min()
     assert abs(window["time_ns"].min() - first_packet_ns) < 20e6
     assert samples.filter(polars.col("field") == "srtt")["value"].unique().to_list() == [51.5]

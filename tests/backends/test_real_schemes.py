@@ -1,4 +1,4 @@
-"""Schemes that need real packets: how they are written, checked, found, and told to the core."""
+"""Tests of schemes that need real packets: their files, checks, discovery, and run specs."""
 
 import json
 import re
@@ -54,7 +54,7 @@ def program(text: str = PROGRAM) -> Scheme:
 
 
 def flow(overrides: RunRequest, own_scheme: Scheme | None = None) -> dict[str, Any]:
-    """The first flow of the first run as the core is told."""
+    """Return the first flow of the first run spec."""
     plan = catalog.experiments().find("quick")
     if own_scheme is not None:
         plan = replace(plan, own_schemes={own_scheme.name: own_scheme})
@@ -87,7 +87,7 @@ def test_what_the_core_is_told_of_a_program() -> None:
         "reno",
         "{{ip}} {{x}}",
     ]
-    # where a parameter's value has braces they are not placeholders
+    # Braces in a parameter's value are no placeholders.
     assert program_entry["receiver"] == [sys.executable, "-c", "pass", "{port}"]
     assert program_entry["environment"] == {"MIN_RTT": "{1}"}
     assert (program_entry["first"], program_entry["ready"], program_entry["ready_timeout_s"]) == (
@@ -174,7 +174,7 @@ def test_settings_of_programs_are_their_parameters_only() -> None:
 
 @pytest.fixture(name="offered_file")
 def _offered_schemes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A kernel that offers what the file says."""
+    """Make a kernel that offers the controllers in a file."""
     file = tmp_path / "offered"
     file.write_text("reno cubic westwood\n")
     monkeypatch.setattr(availability, "OFFERED", file)
@@ -250,7 +250,7 @@ def test_the_list_says_what_can_run(dumbbell: Dumbbell) -> None:
 
 @pytest.fixture(name="loader")
 def _loader(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Stands in for `dumbbell-kernel`, which needs rights and a kernel with BTF; writes down what it does."""
+    """Write a stand-in for `dumbbell-kernel`, which needs rights and a kernel with BTF; it notes its calls."""
     monkeypatch.setattr(availability, "search_path", lambda: str(tmp_path))
     notes = tmp_path / "notes"
     executable(
@@ -287,7 +287,7 @@ def test_controllers_are_released_when_the_runs_fail(loader: Path) -> None:
 def emulate(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, outcomes: list[dict[str, Any] | Exception]
 ) -> dict[str, Any]:
-    """The statistics of a run whose emulations come out like this.
+    """Return the statistics of a run whose emulations have these outcomes.
 
     How late a busy machine makes packets cannot be arranged, so the core's part is played.
     """
@@ -448,7 +448,7 @@ def test_every_shipped_scheme_file_is_strict() -> None:
 
 
 def diagnose() -> int:
-    """The exit status of `dumbbell doctor`."""
+    """Return the exit status of `dumbbell doctor`."""
     return main(["doctor"])
 
 

@@ -1,4 +1,4 @@
-"""The files that spare work: only what this user's own dumbbell wrote is read."""
+"""Tests of cached files: only files that this user's own dumbbell wrote are read."""
 
 import os
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""The clock: what the system's does, and that tests turn all of it."""
+"""Tests of the clock: the system's, and the tests' one, which replaces all of it."""
 
 import select
 import threading

@@ -1,4 +1,4 @@
-"""Distributions on Python's path are those that the standard library finds."""
+"""Tests of the distributions on Python's path against those that the standard library finds."""
 
 import importlib.metadata
 import sys

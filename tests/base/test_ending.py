@@ -1,4 +1,4 @@
-"""Signals while the core waits for a command, which hears none: the command ends, and then this process."""
+"""Tests of signals while the core waits for a command that ignores them: the command ends, and then this process."""
 
 import os
 import pty
@@ -30,12 +30,12 @@ except KeyboardInterrupt:
 """Waits for a command as the core does: no handler of Python's ends the wait."""
 HEEDS = "echo ready; exec sleep 1000"
 STUBBORN = "trap 'echo told' TERM; trap '' HUP INT; echo ready; while :; do sleep 1000 & wait; done"
-"""Goes on until it is killed."""
+"""Shell script that goes on until it is killed."""
 
 
 @contextmanager
 def waiting(patience_s: float, *more: str) -> Iterator["subprocess.Popen[str]"]:
-    """A process that waits for its command, which is ready; its first signal is not sent yet."""
+    """Start a process that waits for its command, which is ready; its first signal is not sent yet."""
     command = [sys.executable, "-c", WAITS, str(patience_s), *more]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, start_new_session=True) as process:
         assert process.stdout is not None
@@ -85,7 +85,7 @@ print("goes on", asked.is_to_end, flush=True)
 
 
 def test_ctrl_c_on_a_terminal_is_for_the_command() -> None:
-    # a shell, or a program that one talks to, lives on
+    # A shell, or another interactive program, lives on.
     process, terminal = pty.fork()
     if process == 0:
         os.execv(sys.executable, [sys.executable, "-c", ON_TERMINAL])
@@ -106,7 +106,7 @@ def test_ctrl_c_on_a_terminal_is_for_the_command() -> None:
 def test_a_signal_for_emulate_alone_ends_it_in_one_line(
     start: Callable[..., subprocess.Popen[str]], folder: Path, number: signal.Signals
 ) -> None:
-    # SIGINT was not heard, SIGTERM and SIGHUP ended it without a word
+    # SIGINT was ignored, and SIGTERM and SIGHUP ended it silently.
     words = ("--path", "small.toml", "--quiet", "--log", "log.parquet", "--live")
     process = start("emulate", *words, "--", "sh", "-c", "touch ready; sleep 1000")
     wait_for(lambda: (folder / "ready").exists() or process.poll() is not None)

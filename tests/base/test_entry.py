@@ -1,4 +1,4 @@
-"""Files and folders below a directory are reached without following links, whatever somebody has put there."""
+"""Tests of files and folders below a directory: no link is followed, whatever others have put there."""
 
 import errno
 import os
@@ -15,7 +15,7 @@ from dumbbell.results.files import stamp, write_atomically
 
 @pytest.fixture(name="root")
 def _root(tmp_path: Path) -> Path:
-    """A directory with `a/b/file`, beside a folder `mine` with files of somebody else."""
+    """Make a directory with `a/b/file`, and a folder `mine` with another user's files beside it."""
     (tmp_path / "root/a/b").mkdir(parents=True)
     (tmp_path / "root/a/b/file").write_text("theirs")
     (tmp_path / "mine").mkdir()
@@ -70,7 +70,7 @@ def test_nothing_is_read_through_a_link(root: Path, change: object) -> None:
     assert not entry.is_file()
     with pytest.raises(OSError, match="leads out of"):
         core.read_packets(entry)
-    # a link itself is no file
+    # A link itself is no file.
     assert entry.status() is None or not entry.is_file()
 
 

@@ -1,4 +1,4 @@
-"""Text that nobody writes by hand: refused in one line, and never given to the terminal as it is."""
+"""Tests of hostile text: refused in one line, and never printed unchanged on the terminal."""
 
 import json
 import os
@@ -183,7 +183,7 @@ def test_the_reason_of_a_failed_run_does_not_reach_the_terminal_as_it_is(capsys:
 def test_names_of_files_that_no_file_can_have(
     folder: Path, name: str, reason: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Parameters and plug-ins of schemes are files: their full names are asked for before they are opened."""
+    """Parameters and plug-ins of schemes are files: their full names are checked before they are opened."""
     monkeypatch.chdir(folder)
     (folder / "circle").symlink_to("circle")
     tao = Scheme.from_toml('name = "x"\ncontroller = "remy"\n')

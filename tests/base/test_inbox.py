@@ -1,4 +1,4 @@
-"""Messages of a process that runs foreign code: only whole ones with the token are taken."""
+"""Tests of messages from a process that runs foreign code: only complete ones with the token are accepted."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ def message(token: bytes = TOKEN, text: bytes = TEXT, length: int | None = None)
 
 @pytest.fixture
 def ends() -> Iterator[tuple[Connection, Connection]]:
-    """The end that is read, and the end that foreign code writes to."""
+    """Return the end that is read, and the end that foreign code writes to."""
     own_end, other_end = Pipe()
     yield own_end, other_end
     own_end.close()

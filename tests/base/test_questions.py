@@ -1,4 +1,4 @@
-"""Questions to programs that may do anything: nothing of them goes on, and no answer is without end."""
+"""Tests of questions to arbitrary programs: none of their processes goes on, and no answer is endless."""
 
 import os
 import re
@@ -31,7 +31,7 @@ def _escape_check() -> Iterator[None]:
 
 @pytest.fixture
 def program(tmp_path: Path) -> Path:
-    """A program whose text the test writes."""
+    """Return a program whose text the test writes."""
     file = tmp_path / "asked"
     file.touch(0o755)
     return file

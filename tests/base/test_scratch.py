@@ -1,4 +1,4 @@
-"""Temporary folders: nothing of a killed process stays, and nothing else is touched."""
+"""Tests of temporary folders: those of killed processes are removed, and nothing else is touched."""
 
 import os
 import signal
@@ -16,13 +16,13 @@ from dumbbell.base.scratch import Scratch, remove_left
 
 @pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder for temporary folders."""
+    """Return the folder for temporary folders."""
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
     return tmp_path
 
 
 def left(place: Path, name: str = "dumbbell-check-4711-abcd_123") -> Path:
-    """A folder as a killed process has left it."""
+    """Make a folder as a killed process leaves it."""
     folder = place / name
     folder.mkdir(mode=0o700)
     (folder / "runs").mkdir()

@@ -1,4 +1,4 @@
-"""The watch over a process that may do anything: when it is looked at, and when one that let go of us is ended."""
+"""Tests of the watchdog of an arbitrary process: the times of its checks, and the end of a process that broke away."""
 
 import contextlib
 import os
@@ -16,7 +16,7 @@ Ends = tuple[int, int]
 
 @pytest.fixture(name="pipes")
 def _pipes() -> Iterator[tuple[Ends, Ends]]:
-    """The pipe whose end says that the process has ended, and that over which it is heard."""
+    """Yield the pipe whose end shows that the process has ended, and the pipe of its messages."""
     pipes = os.pipe(), os.pipe()
     yield pipes
     for descriptor in (*pipes[0], *pipes[1]):
@@ -25,7 +25,7 @@ def _pipes() -> Iterator[tuple[Ends, Ends]]:
 
 
 class Keeper:
-    """Looks at a process, and finds too much when it has looked `most` times."""
+    """Checks a process, and finds a fault after `most` checks."""
 
     def __init__(self, clock: ManualClock, limit: int = 10**6) -> None:
         self._clock, self._most = clock, limit
@@ -42,7 +42,7 @@ class Keeper:
 
 
 class Ear:
-    """Hears a process until its end of the pipe is closed, or what it says is none."""
+    """Listens to a process until its end of the pipe is closed, or its message is empty."""
 
     def __init__(self, source: int) -> None:
         self._source = source
@@ -72,7 +72,7 @@ def test_a_process_is_looked_at_ten_times_a_second(pipes: tuple[Ends, Ends]) -> 
     assert watch(clock, pipes, keeper) == set()
     apart_s = [later - earlier for earlier, later in zip(keeper.looked_s, keeper.looked_s[1:], strict=False)]
     assert len(apart_s) == 49
-    # a look that comes a rounding error too early is left out
+    # A check that comes a rounding error too early is left out.
     assert all(0.99 * guardian.LOOK_S < gap_s < 2.01 * guardian.LOOK_S for gap_s in apart_s)
 
 

@@ -1,4 +1,4 @@
-"""Errors are data: a program reads the arguments of the library, who types a command its options."""
+"""Tests of errors as data: a program gets the arguments of the library, a user of the command its options."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ OF_OTHERS = {
     "dumbbell_remote/link.py": ("the process at the other end of a link", "--own"),
     "dumbbell_webrtc/": ("the browser, and the process that drives it", ANY),
 }
-"""Files whose texts have options that are no words of a message: whose options, and which ones."""
+"""Files with options in texts that are no messages: the owner of the options, and their names."""
 
 
 def texts(file: Path) -> Iterator[str]:
-    """Yield each text of a file but its docstrings, with `{}` for what is put in."""
+    """Yield each text of a file except for its docstrings, with `{}` for inserted values."""
     tree = ast.parse(file.read_text())
     apart = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     for node in ast.walk(tree):
@@ -60,7 +60,7 @@ def texts(file: Path) -> Iterator[str]:
 
 
 def options_named(text: str) -> list[str]:
-    """Return the options that a text names: not those that it quotes, and not those of a line for a shell."""
+    """Return the options that a text names, except for quoted ones and those of a shell's line."""
     return OPTION.findall(COMMAND_LINE.sub("", "".join(text.split("`")[::2])))
 
 

@@ -1,4 +1,4 @@
-"""Bad input: one line on stderr that says what is allowed, exit status 2, nothing half-written."""
+"""Tests of bad input: one line on stderr with the expected values, exit status 2, nothing half-written."""
 
 import os
 import resource
@@ -16,7 +16,7 @@ RUN = ("run", "--schemes", "reno", "--path", "small.toml", "--duration", "1", "-
 
 
 def refusal(dumbbell: Dumbbell, *arguments: object) -> str:
-    """The one line."""
+    """Return the single line of a refusal."""
     result = dumbbell(*arguments, expect=2)
     assert result.stdout == ""
     lines = result.stderr.splitlines()
@@ -179,7 +179,7 @@ def test_unknown_names_in_experiment_files(dumbbell: Dumbbell, folder: Path) -> 
     ):
         (folder / "bad.toml").write_text(text + "\n")
         assert part in refusal(dumbbell, "run", "bad.toml", "--out", "out")
-    # the command line's names are its own
+    # Errors about names on the command line do not name the file.
     line = refusal(dumbbell, "run", "bad.toml", "--path", "defolt", "--out", "out")
     assert line.startswith("dumbbell: unknown path `defolt`")
 
@@ -298,7 +298,7 @@ def test_a_disk_that_takes_nothing_more(folder: Path) -> None:
 
 
 def test_a_full_disk_ends_the_command_and_not_one_run_after_the_other(folder: Path) -> None:
-    # Every run of an experiment was simulated until it found that there was no room for it.
+    # Every run of an experiment was simulated before it failed for lack of room.
     (folder / "full").mkdir()
     run = ["run", "--schemes", "cubic", "--path", "small.toml", "--duration", "4000", "--runs", "9", "--jobs", "1"]
     words = shlex.join([*COMMAND, *run, "--out", "full/out"])

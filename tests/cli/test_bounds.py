@@ -1,4 +1,4 @@
-"""Sizes without bounds: refused in one line before anything is written, or stopped by a budget that is named."""
+"""Tests of sizes without bounds: refused in one line before anything is written, or stopped by a named budget."""
 
 import json
 import math
@@ -18,15 +18,15 @@ from support.pages.long_form import LongForm
 from support.told import transcript
 
 MOST_BYTES = 2 << 30
-"""Memory that the commands here get by with."""
+"""Memory that suffices for the commands here, bytes."""
 
 MOST_CPU_S = 20
-"""CPU time that they get by with, in seconds: a machine that stands still does not count."""
+"""CPU time that suffices for them, s: a machine that stands still does not count."""
 
 
 @pytest.fixture(scope="module")
 def bounded_process() -> Iterator[BoundedProcess]:
-    """Runs commands with little memory and little time."""
+    """Yield a process that runs commands with little memory and little time."""
     process = BoundedProcess(MOST_BYTES, MOST_CPU_S)
     yield process
     process.close()
@@ -34,7 +34,7 @@ def bounded_process() -> Iterator[BoundedProcess]:
 
 @pytest.fixture
 def refuse(folder: Path, bounded_process: BoundedProcess) -> Callable[..., str]:
-    """Runs a command with little memory and little time: the one line that it says, lines of progress besides."""
+    """Return a function that runs a command with little memory and time, and returns its line without progress."""
 
     def run(*arguments: str) -> str:
         result = bounded_process.run(arguments, folder)
@@ -150,7 +150,7 @@ def test_cells(refuse: Callable[..., str], folder: Path) -> None:
             "`grid.transport`: a value of 1005 characters: allowed are at most 1000",
         ),
         (
-            # at each of a thousand delays
+            # There is one at each of a thousand delays.
             "pulse = { period_s = 0.01, until_s = 100.0, lower = 1.0, upper = 2.0, target = 'rtt' }",
             "`grid`: 20021003 flows, path elements and scheduled changes in all cells: allowed are at most 2000000",
         ),
@@ -167,7 +167,7 @@ def test_cells_that_would_be_large_are_not_made(
 
 
 def test_opportunities_of_a_trace(refuse: Callable[..., str], folder: Path) -> None:
-    # They had no bound, and the wrong size of the first was said after the last: 3.2 GB in 50 s.
+    # They had no bound, and a wrong size in the first one was reported after the last: 3.2 GB in 50 s.
     for keys, message in (
         ("rate_mbps = 1e6\nopportunity_bytes = 1", "opportunities of 1 bytes: must be 1500 in a trace"),
         ("rate_mbps = 1e6", "more than 10000000 opportunities in 0.1"),
@@ -180,7 +180,7 @@ def test_opportunities_of_a_trace(refuse: Callable[..., str], folder: Path) -> N
 def test_intervals_of_a_run_that_is_said_to_be_long(
     dumbbell: Dumbbell, folder: Path, bounded_process: BoundedProcess
 ) -> None:
-    # As many as the file states were allocated, whatever the log has: the report was ended by a signal.
+    # Memory was allocated for the intervals that the file states, whatever the log has: a signal ended the report.
     (folder / "x.toml").write_text(
         "schemes = ['reno']\npaths = ['small.toml']\nduration_s = 1.0\nintervals_s = 0.001\n"
     )
@@ -234,7 +234,7 @@ def test_a_run_whose_time_stands_still_is_stopped_by_name(dumbbell: Dumbbell, fo
     assert "reno on zero, run 1: most_events_per_s = 100000: 1" in result.stderr
     assert "events from 0.000000 s to 0." in result.stderr
     assert not list((folder / "out").rglob("packets.parquet"))
-    # the same on every machine, every time
+    # The reason is the same on every machine, every time.
     reason = result.stderr.splitlines()[-2]
     again = dumbbell(*RUN, "zero.toml", *budget, "--resume", expect=1)
     assert reason in again.stderr
@@ -263,7 +263,7 @@ def test_json_of_more_values_than_the_memory_holds(refuse: Callable[..., str], f
 
 
 def _weights(layers: str, policy: str, shapes: dict[str, list[int]]) -> bytes:
-    """A file of weights that are all zero."""
+    """Return a file of weights that are all zero."""
     head: dict[str, Any] = {"__metadata__": {"layers": layers, "policy": policy}}
     end = 0
     for name, shape in shapes.items():
@@ -309,7 +309,7 @@ def test_networks_that_a_small_file_makes_large(
 
 
 def test_rules_that_lie_in_each_other(refuse: Callable[..., str], folder: Path) -> None:
-    """Ten thousand of them took a quarter of an hour."""
+    """Ten thousand nested rules took a quarter of an hour."""
     (folder / "deep.json").write_text(rules_in_each_other(10_000))
     (folder / "mine.toml").write_text('controller = "remy"\nparameters = { table = "deep.json" }\n')
     line = refuse("run", "--schemes", "mine.toml", "--path", "small.toml", "--out", "out")
@@ -361,7 +361,7 @@ def test_rules_that_lie_in_each_other(refuse: Callable[..., str], folder: Path) 
 def test_files_that_are_larger_than_their_kind_may_be(
     refuse: Callable[..., str], bounded_process: BoundedProcess, folder: Path, words: tuple[str, ...], part: str
 ) -> None:
-    """Sparse files of 3 GiB: who read them would have no memory left."""
+    """Sparse files of 3 GiB would exhaust the memory of a reader."""
     for suffix in ("toml", "up", "py", "so", "dna", "csv", "log"):
         with (folder / f"huge.{suffix}").open("wb") as file:
             file.truncate(3 << 30)

@@ -1,4 +1,4 @@
-"""Shell completion and `--version`: what a shell gets to see."""
+"""Tests of shell completion and of `--version`."""
 
 import os
 import re

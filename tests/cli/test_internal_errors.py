@@ -1,4 +1,4 @@
-"""A mistake of dumbbell itself has a status of its own: 1 is an answer, for example that a candidate is worse."""
+"""Tests of internal errors, which have an exit status of their own: 1 is an answer, such as "worse"."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""What is listed fits and can be filtered; what is shown can be sorted and written as CSV."""
+"""Tests of lists, which fit and can be filtered, and of tables, which can be sorted and written as CSV."""
 
 import csv
 import io
@@ -53,7 +53,7 @@ def test_lists_are_filtered_by_text_and_kind(dumbbell: Dumbbell) -> None:
 
 
 def test_a_schemes_file_is_listed_and_needs_no_kind(dumbbell: Dumbbell, folder: Path) -> None:
-    # `list` found none of the schemes, and `check` said: unknown key `file`
+    # `list` found none of the schemes, and `check` printed: unknown key `file`.
     (folder / "mine.py").write_text(
         "class Mine:\n    def __init__(self, start, gain: float = 1.5):\n        pass\n"
         "    def on_ack(self, ack):\n        pass\n    def control(self):\n        return 20000\n"
@@ -161,7 +161,7 @@ def test_tables_for_a_paper_are_latex(dumbbell: Dumbbell, folder: Path) -> None:
 
 
 def floats(text: str) -> list[tuple[str, str]]:
-    """Return label and caption of each float: each is whole, its braces are balanced, its rows are of one length."""
+    """Return label and caption of each float: each is complete, its braces are balanced, its rows have one length."""
     labels = []
     for star, block, end in re.findall(r"\\begin\{table(\*?)\}\n(.*?)\\end\{table(\*?)\}\n", text, re.DOTALL):
         assert star == end

@@ -1,4 +1,4 @@
-"""The exit status and the last lines of a command that made runs, by what became of them."""
+"""Tests of the exit status and the last lines of commands, by the status of their runs."""
 
 from pathlib import Path
 

@@ -1,5 +1,5 @@
 # ruff: noqa: E501 (tables are as wide as they are)
-"""Whole outputs of commands that read results of the shelf, as snapshots.
+"""Snapshots of whole outputs of commands that read results of the shelf.
 
 `.venv/bin/pytest -n 0 --inline-snapshot=fix tests/cli/test_printed.py` writes it anew.
 """

@@ -1,4 +1,4 @@
-"""`dumbbell schema`, and an editor's language server that reads what it writes."""
+"""Tests of `dumbbell schema`, and of an editor's language server that reads the schemas."""
 
 import json
 import shutil
@@ -83,7 +83,7 @@ class Server:
         self.asked = 0
 
     def ask(self, method: str, **params: object) -> Any:  # noqa: ANN401 (what JSON has)
-        """Its answer; what it asks meanwhile is answered with nothing."""
+        """Return the server's answer; its own requests meanwhile get an empty answer."""
         self.asked += 1
         send(self.process.stdin, id=f"q{self.asked}", method=method, params=params)
         while True:

@@ -1,4 +1,4 @@
-"""What is printed: lists, results, differences, the state of the installation."""
+"""Tests of printed output: lists, results, differences, the state of the installation."""
 
 import fcntl
 import functools
@@ -149,7 +149,7 @@ def test_chosen_metrics_are_shown_with_units_and_unknown_ones_refused(dumbbell: 
 
 
 def test_show_says_that_an_experiment_is_running(dumbbell: Dumbbell, once: Dumbbell, folder: Path) -> None:
-    """What was not made yet was called stopped, while the experiment went on."""
+    """Runs that were not made yet were called stopped, while the experiment went on."""
     once("run", "--schemes", "reno,cubic", "--path", "small.toml", "--duration", "1", "--out", "out")
     shutil.rmtree(folder / "out/runs/small/cubic")
     output = dumbbell("show", "out", expect=1).stdout

@@ -1,4 +1,4 @@
-"""How many bytes results take: what `dumbbell size` prints is what lies there."""
+"""Tests of `dumbbell size` against the bytes of the files."""
 
 import json
 from pathlib import Path
@@ -13,7 +13,7 @@ KINDS = ["packet_logs", "samples", "statistics", "reports", "database", "other"]
 
 
 def lying(folder: Path, *names: str) -> int:
-    """Bytes of the files of these names below a folder; of all files without names."""
+    """Return the bytes of the files of these names below a folder; of all files without names."""
     files = [file for file in folder.rglob("*") if file.is_file() and not file.is_symlink()]
     return sum(file.stat().st_size for file in files if not names or file.name in names)
 

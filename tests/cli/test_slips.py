@@ -1,4 +1,4 @@
-"""Slips of who types: each is refused in one line that has the right word, or the right place."""
+"""Tests of typing slips: each is refused in one line with the right word, or the right place."""
 
 import argparse
 from collections.abc import Callable, Iterator
@@ -210,7 +210,7 @@ def _options(parser: argparse.ArgumentParser, *command: str) -> Iterator[tuple[S
 
 
 def test_no_option_of_any_command_is_forgotten_when_it_is_given_again() -> None:
-    """The last one counted, without a word: `--rate 10mbit --rate 20mbit` was 20 Mbit/s."""
+    """The last value counted silently: `--rate 10mbit --rate 20mbit` was 20 Mbit/s."""
     repeated_options = set()
     for parser, command, name in _options(command_parser(is_complete=True)):
         if (*command, name) in REPEATABLE:

@@ -1,4 +1,4 @@
-"""What starts the command is little: what a command does not need is not imported."""
+"""Tests of the command's start: no unneeded module is imported."""
 
 import subprocess
 import sys
@@ -14,7 +14,7 @@ SLOW = {"numpy", "matplotlib", "PIL", "typst", "sqlite3", "multiprocessing", "di
 
 
 def imported_modules(code: str) -> set[str]:
-    """The modules that are loaded after the code."""
+    """Return the modules that are loaded after the code."""
     script = f"import sys\n{code}\nprint(*sys.modules, file=sys.stderr)"
     result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=TIMEOUT_S

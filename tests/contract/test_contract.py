@@ -1,4 +1,4 @@
-"""What passes between the core and Python: its types are made of the core's structures, and what passes is of them."""
+"""Tests of the contract between the core and Python: its types derive from the core's structures; the data fit them."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def schema(name: str) -> dict[str, Any]:
 
 
 def faults(name: str, value: object, root: str | None = None) -> list[str]:
-    """What is wrong with a value by the committed schema, or by one of its definitions."""
+    """Return the faults of a value by the committed schema, or by one of its definitions."""
     whole_schema = schema(name)
     if root:
         whole_schema |= {"$ref": f"#/definitions/{root}"}

@@ -1,4 +1,4 @@
-"""The skews that the crate `clocks` is held to come from the linear program that its page names."""
+"""Test of the reference skews of the crate `clocks`: they come from the linear program that its page names."""
 
 import json
 

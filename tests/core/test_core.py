@@ -1,4 +1,4 @@
-"""The bindings: what goes in and comes out of the core."""
+"""Tests of the bindings: input and output of the core."""
 
 import json
 import threading
@@ -15,7 +15,7 @@ from support.interrupts import interrupt_after
 
 
 def specification(**changes: object) -> str:
-    """A run of NewReno on 10 Mbit/s."""
+    """Return the run spec of NewReno on 10 Mbit/s."""
     spec: dict[str, Any] = {
         "seed": 1,
         "duration_s": 2.0,
@@ -35,7 +35,7 @@ def specification(**changes: object) -> str:
 
 
 def doubles(raw: bytes) -> list[float]:
-    """Bytes as numbers."""
+    """Return bytes as numbers."""
     return array("d", raw).tolist()
 
 
@@ -47,7 +47,7 @@ def test_a_backend_that_is_none_is_not_taken_for_the_simulator() -> None:
 
 @pytest.fixture
 def run(tmp_path: Path) -> tuple[Path, dict[str, Any]]:
-    """A finished run: its directory and its statistics."""
+    """Make a run; return its directory and its statistics."""
     return tmp_path, json.loads(_core.simulate(specification(), str(tmp_path)))
 
 
@@ -99,7 +99,7 @@ def test_delay_points_are_all_or_those_that_can_be_told_apart(run: tuple[Path, d
     assert set(array("I", flows)) == {1}
     assert min(doubles(delays)) == pytest.approx(statistics["flows"][0]["owd_min_ms"], abs=1e-3)
     few_points = [doubles(raw) for raw in _core.delay_points(log, "data", 100)[1:]]
-    # what is left out has a neighbour that cannot be told from it
+    # A point that is left out has a neighbour that looks equal.
     width, height = max(doubles(times)) / 720, (max(doubles(delays)) - min(doubles(delays))) / 360
     places_seen = {(time_s // width, delay // height) for time_s, delay in zip(*few_points, strict=True)}
     for time_s, delay in zip(doubles(times), doubles(delays), strict=True):
@@ -126,7 +126,7 @@ def test_ctrl_c_ends_a_simulation() -> None:
     process_time = time.process_time()
     with interrupt_after(0.3):
         _core.simulate(specification(duration_s=100_000.0, log="none"))
-    # to the end it takes a minute of CPU time or more
+    # The whole work takes a minute of CPU time or more.
     assert time.process_time() - process_time < 20.0
 
 
@@ -137,7 +137,7 @@ def _long_schedule() -> str:
 
 
 def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
-    # Neither of them heard it, and a schedule took time by the square of its length.
+    # Neither of them reacted to the signal, and a schedule took time by the square of its length.
     loss_walk = {"corr": 0.5, "std": 0.1, "min": 0.0, "max": 0.5}
     endless = {"kind": "loss", "probability": 0.1, "walk": {"interval_ms": 0.1, "probability": loss_walk}}
     offers = json.dumps({"data": [{"kind": "poisson", "rate_mbps": 0.02}, endless], "ack": []})
@@ -150,7 +150,7 @@ def test_ctrl_c_ends_what_is_done_with_a_path() -> None:
 
 
 def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
-    """Neither tables of rules nor the schedule of a path let anybody in until all were looked at."""
+    """Tables of rules and the schedule of a path reacted to no signal until all were read."""
     tables = [tmp_path / f"deep{number}.json" for number in range(200)]
     rules = rules_in_each_other(2500)
     for table in tables:  # one that several flows name is looked at once
@@ -161,7 +161,7 @@ def test_ctrl_c_ends_the_check_of_a_run(tmp_path: Path) -> None:
         process_time = time.process_time()
         with interrupt_after(0.3):
             _core.check_run(spec)
-        # to the end it takes half a minute of CPU time or more
+        # The whole work takes half a minute of CPU time or more.
         assert time.process_time() - process_time < 10.0
 
 

@@ -1,4 +1,4 @@
-"""What `dumbbell.core` decodes is all that the compiled module wrote: no key is missing in its types."""
+"""Tests of the types of `dumbbell.core`: they have every key that the compiled module writes."""
 
 import json
 from pathlib import Path

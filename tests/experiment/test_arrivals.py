@@ -1,4 +1,4 @@
-"""Many flows from one table: their starts and sizes, drawn from the run's seed."""
+"""Tests of many flows from one table: their starts and sizes, drawn from the run's seed."""
 
 import itertools
 import json
@@ -84,7 +84,7 @@ def test_sizes_have_the_mean_of_their_distribution(size: str) -> None:
     sizes = [size for _, size in drawn_flows(sized_experiment)]
     assert len(sizes) == 6000
     assert sum(sizes) / len(sizes) == pytest.approx(SIZES[size], rel=0.06)
-    # The same arrivals whatever the sizes
+    # The arrivals do not depend on the sizes.
     other = experiment('every_s = 0.01\napplication = { kind = "fixed", bytes = 5 }')
     assert [start for start, _ in drawn_flows(sized_experiment)] == [start for start, _ in drawn_flows(other)]
 

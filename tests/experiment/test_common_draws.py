@@ -1,4 +1,4 @@
-"""Every scheme meets the same draws of a path, and differences between schemes are tested in pairs of runs."""
+"""Tests of common random draws: every scheme has the draws of a path, and differences are tested in pairs of runs."""
 
 import json
 from pathlib import Path
@@ -33,7 +33,7 @@ CELLULAR = ("--path", "cellular-att-lte-down", "--duration", "5")
 
 
 def fates(folder: Path, out: str, scheme: str, run: int) -> list[bool]:
-    """Whether each packet was lost, in the order in which they were sent."""
+    """Return True for each lost packet, in the order of sending."""
     log = pl.read_parquet(folder / out / f"runs/lossy/{scheme}/{run}/packets.parquet")
     events = log.filter(pl.col("event").is_in([SEND, DROP])).select("event", "seq").rows()
     lost_seqs = {seq for event, seq in events if event == DROP}

@@ -1,4 +1,4 @@
-"""Grids: cells through the real command, what each axis changes, and refusals."""
+"""Tests of grids: cells through the real command, the effect of each axis, and refusals."""
 
 import json
 import re
@@ -71,7 +71,7 @@ def test_rows_are_named_by_the_values_of_the_axes_that_have_several(dumbbell: Du
     assert [line.split()[:4] for line in lines[head + 1 : head + 3]] == [
         ["small", "1", factor, "reno"] for factor in FACTORS
     ]
-    # of two flows each has a row
+    # Each of two flows has a row.
     head = next(number for number, line in enumerate(lines) if line.startswith("Shares"))
     cells = [["small", "2", factor, "reno", "flow", flow] for factor in FACTORS for flow in ("1", "2")]
     assert [line.split()[:6] for line in lines[head + 2 : head + 6]] == cells
@@ -390,7 +390,7 @@ def test_a_cell_has_no_more_parts_than_were_counted_before(name: str) -> None:
 
 
 def test_large_grids_that_are_allowed() -> None:
-    # A hundred thousand cells of a few flows, and one of ten thousand.
+    # A hundred thousand cells of a few flows, and one cell of ten thousand.
     path = catalog.paths().find("default")
     small_axes = {
         "k": [1, 2, 3, 4, 5],
@@ -402,7 +402,7 @@ def test_large_grids_that_are_allowed() -> None:
 
 
 def test_flows_of_one_plan_stay_so() -> None:
-    # Each of thousands had a table of its own of the transport's keys.
+    # Each of thousands of flows had its own table of the transport's keys.
     made_cell = cell("k = 100\ntransport = [{ cwnd = 3 }]\nbytes = 7")
     assert len({id(flow) for flow in made_cell.flows}) == 1
     spread = cell("k = 100\nstart_gap_s = 1.0\ntransport = [{ cwnd = 3 }]")

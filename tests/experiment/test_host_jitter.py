@@ -1,4 +1,4 @@
-"""Hosts that answer a little late: the setting, and what it explains of published figures (docs/how-to/hosts.md)."""
+"""Tests of hosts that answer a little late: the setting, and explained published figures (docs/how-to/hosts.md)."""
 
 import csv
 import json
@@ -16,7 +16,7 @@ from validation import host_jitter
 
 LINUX = Path(host_jitter.__file__).with_name("data") / "linux-5.15-cubic-bbr.csv"
 TESTBED_US = 300.0
-"""What docs/how-to/hosts.md takes for the hosts of that table."""
+"""Lateness of the hosts of that table by docs/how-to/hosts.md, us."""
 
 
 def throughput(host_jitter_us: float, path: dict[str, Any], seconds: float = 20.0) -> float:
@@ -69,7 +69,7 @@ def test_copa_on_an_exact_path_is_one_draw_of_many() -> None:
 
 
 def linux_cell(cca: str, rate_mbps: float, rtt_ms: float, jitter_us: float) -> dict[str, Any]:
-    """A cell of the grid with 100 kB of queue: all delay on the way of the ACKs, 60 s."""
+    """Simulate a cell of the grid with 100 kB of queue: all delay in the direction of the ACKs, 60 s."""
     linux = {"growth": "counted", "slow_start": "hystart"} if cca == "cubic" else {}
     transport = {"profile": "tcp", "payload_bytes": 1448} | ({"recovery": "immediate"} if cca == "bbr" else {})
     late = [{"kind": "jitter", "distribution": "exponential", "mean_ms": jitter_us / 1e3}] if jitter_us else []

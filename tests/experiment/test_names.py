@@ -1,4 +1,4 @@
-"""Names become directories: one rule at every entrance, one directory for each run, nothing outside of `--out`."""
+"""Tests of names, which become directories: one rule for all inputs, one directory per run, all in `--out`."""
 
 import json
 import shutil
@@ -27,12 +27,12 @@ RULE = "allowed are letters, digits"
 
 
 def quote(name: str) -> str:
-    """The name as a key or value in TOML."""
+    """Return the name as a key or value in TOML."""
     return json.dumps(name)
 
 
 def experiment(folder: Path, kind: str, name: str) -> None:
-    """A file `bad.toml` in which an experiment, a scheme, a path or a cell is called like this."""
+    """Write a file `bad.toml` in which an experiment, a scheme, a path or a cell has this name."""
     delay = "[{kind = 'delay', delay_ms = 1}]"
     text = {
         "experiment": f"name = {quote(name)}\nschemes = ['reno']\npaths = ['default']\n",
@@ -257,7 +257,7 @@ def test_a_process_that_executes_runs_writes_nothing_through_a_link(tmp_path: Pa
 
 
 def make_task(out: Path) -> Task:
-    """A task for the cluster."""
+    """Return a task for the cluster."""
     run = Run("p", "reno", 1, 7)
     return Task(
         number=0,

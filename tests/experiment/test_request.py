@@ -1,4 +1,4 @@
-"""One request: its fields are the library's arguments, the command's options, and the settings of an experiment."""
+"""Tests of requests: their fields are the library's arguments, the command's options, and an experiment's settings."""
 
 from __future__ import annotations
 

@@ -57,7 +57,7 @@ VARIED: dict[str, Any] = {
 )
 def test_gymnasium_checks_it(make: Callable[[], gym.CongestionEnv]) -> None:
     with warnings.catch_warnings():
-        # how to make it by a name is not looked at; Indigo has no bounds of its own
+        # The check leaves out the construction by name; Indigo has no bounds of its own.
         warnings.filterwarnings("ignore", message=".*(spec|symmetric|render).*")
         check_env(make(), skip_render_check=True)
 
@@ -82,7 +82,7 @@ def test_pettingzoo_checks_it() -> None:
 
 
 def all_seen(threads: int, *, count: int = 12, steps: int = 80, **changes: object) -> str:
-    """A hash of everything that so many environments show while a fixed series of actions is taken."""
+    """Return a hash of all outputs of `count` environments during a fixed series of actions."""
     settings: dict[str, Any] = {"duration_s": 0.8} | VARIED | changes
     environments = gym.CongestionVectorEnv(link(), num_envs=count, threads=threads, policy=QUICK, **settings)
     observations, _ = environments.reset(seed=5)
@@ -121,7 +121,7 @@ def test_an_environment_among_many_is_as_alone() -> None:
 
 
 def episodes(mode: AutoresetMode, steps: int) -> list[tuple[Any, ...]]:
-    """What a step of two environments with episodes of five and more decisions returns."""
+    """Return the steps of two environments with episodes of five and more decisions."""
     environments = gym.CongestionVectorEnv(link(), num_envs=2, policy=QUICK, max_steps=5, autoreset_mode=mode)
     steps_seen = [(environments.reset(seed=1)[0], None, None, None, {})]
     steps_seen += [environments.step(np.zeros((2, 1))) for _ in range(steps)]
@@ -216,7 +216,7 @@ def test_indigo_decided_for_from_outside_sends_the_same_packets(path: str) -> No
     reference = dumbbell.simulate({**run.specification, "flows": [flow], "log": "packets"})
     own_packets, indigo_packets = run.packets(), reference.packets()
     assert len(own_packets) > 1000
-    # What the last, unmade decision would have sent is the only difference.
+    # The only difference is the effect of the last, missing decision.
     until = min(int(own_packets["time_ns"][-1]), int(indigo_packets["time_ns"][-1]))
     for column in ("time_ns", "seq", "size_bytes", "one_way_delay_ns"):
         own_column, other = (table[column][table["time_ns"] < until] for table in (own_packets, indigo_packets))

@@ -1,4 +1,4 @@
-"""What a machine is and what it had to do: found out where the kernel tells, absent where it does not."""
+"""Tests of a machine's description and counters: values of the kernel, absent where the kernel has none."""
 
 import json
 import socket
@@ -31,7 +31,7 @@ def test_a_turn_since_no_time_at_all_is_nobodys(since_s: int) -> None:
 
 @pytest.fixture
 def bare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A kernel that tells nothing, without programs; tests add what it tells."""
+    """Make a kernel without information, and no programs; tests add information."""
     for module in (description, machine_counters):
         monkeypatch.setattr(module, "_SYSTEM", tmp_path / "sys")
         monkeypatch.setattr(module, "_PROCESSES", tmp_path / "proc")
@@ -105,7 +105,7 @@ def test_counters_tell_what_happened_between(bare: Path) -> None:
     assert difference["interfaces"]["wire0"] == {"tx_bytes": 4000}
     assert difference["udp"] == {"InDatagrams": 20, "InErrors": 3, "RcvbufErrors": 2, "SndbufErrors": 0}
     assert difference["softnet"] == {"dropped": 1, "squeezed": 0}, "a counter that was set back tells nothing"
-    # of 100 ticks 10 were idle and 10 stolen; all 50 of the first processor were work
+    # Of 100 ticks 10 were idle and 10 stolen; all 50 of the first CPU were work.
     assert difference["cpu"] == {"busy": 0.9, "steal": 0.1, "busiest": 1.0}
 
 
@@ -114,7 +114,7 @@ BUSY: dict[str, Any] = {
     "softnet": {"dropped": 0},
     "cpu": {"busy": 1.0, "steal": 0.06},
 }
-"""Of a machine that others use too: a socket of theirs overflowed."""
+"""Counters of a shared machine: another user's socket overflowed."""
 
 
 @pytest.mark.parametrize(

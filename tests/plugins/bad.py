@@ -1,4 +1,4 @@
-"""A controller that works for a second and then does what its parameter `mode` says."""
+"""Controller that works for one second and then misbehaves by its parameter `mode`."""
 
 import math
 import os

@@ -1,4 +1,4 @@
-"""A controller that attacks what runs it, in the way that its parameter `mode` says, after half a second.
+"""Controller that attacks its process after half a second, by its parameter `mode`.
 
 Whatever it starts ends by itself, but later than any test waits for its end: it counts, and sleeps for an hour at most.
 """
@@ -44,7 +44,7 @@ FLOOD_LINES = 20_000
 
 
 class Hostile:
-    """A controller that attacks what runs it."""
+    """A controller that attacks its process."""
 
     def __init__(self, start: Start, mode: Mode = "fine") -> None:
         self.mode, self.forks, self.is_done = mode, 0, False
@@ -103,7 +103,7 @@ class Hostile:
         from dumbbell.execution.worker import Attempt, Telling
 
         for tell in gc.get_objects():
-            # the process that this one is a copy of has one too, whose connection is closed here
+            # The parent of this process has a pipe too; its connection is closed here.
             if isinstance(tell, Telling) and Path(f"/proc/self/fd/{tell._connection.fileno()}").is_symlink():
                 tell(Attempt({"status": 5, "reason": [], "flows": 7}))
 

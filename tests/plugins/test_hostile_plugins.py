@@ -1,4 +1,4 @@
-"""Plug-ins that attack the process that runs them: the command ends soon, says what happened, and nothing is left."""
+"""Tests of plug-ins that attack their process: the command ends soon, reports the attack, and leaves no process."""
 
 import os
 import re
@@ -29,7 +29,7 @@ from support.waiting import TIMEOUT_S, wait_for
 
 HOSTILE = Path(__file__).with_name("hostile.py")
 MARK = "DUMBBELL_ATTACK"
-"""In the environment of an attack and of all that it starts."""
+"""Variable in the environment of an attack and of all its processes."""
 
 ATTACKS = {
     "stop": "its process was ended: it was stopped (SIGSTOP) and did not go on within 5 s; it ran {} (",
@@ -44,7 +44,7 @@ ATTACKS = {
     "leak": "on_ack raised OSError: Too many open files",
     "forge": "its process told: `status`: allowed is a text: not the statistics of a run; it ran {} (",
 }
-"""Each with the end that its run has to come to; `{}` is the name of its scheme, which is its own."""
+"""Attacks with the required reason of their run; `{}` is the name of its scheme, which is its own."""
 WAITED_FOR = ("stop", "stop-all", "exec")
 """Attacks that the watchdog ends after 5 s. Each begins first in a process of its own: the waits overlap."""
 HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "fine")
@@ -52,7 +52,7 @@ HARMLESS = ("daemon", "clear", "mask", "poison", "print", "flood", "leave", "fin
 
 
 def marked_processes(mark: str) -> list[int]:
-    """The living processes with this mark in their environment."""
+    """Return the live processes with this mark in their environment."""
     processes = []
     for place in Path("/proc").iterdir():
         if place.name.isdecimal():
@@ -65,9 +65,9 @@ def marked_processes(mark: str) -> list[int]:
 
 
 def require_nothing_left(mark: str) -> None:
-    """Wait until no process has the mark; end those that have it if that does not happen."""
+    """Wait until no process has the mark; if one stays, end it."""
     try:
-        # this process has no mark: what the system shows of it is how it was started
+        # This process has no mark: the system shows its initial environment.
         wait_for(lambda: marked_processes(mark) == [])
     finally:
         for process in marked_processes(mark):
@@ -76,7 +76,7 @@ def require_nothing_left(mark: str) -> None:
 
 @pytest.fixture
 def mark(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A mark, after whose use no process has it."""
+    """Return a mark; afterwards check that no process has it."""
     text = uuid.uuid4().hex
     monkeypatch.setenv(MARK, text)
     yield text
@@ -121,7 +121,7 @@ INNOCENTS = "one=one/innocent.py,two=two/innocent.py,cubic"
 
 
 def lay_innocents(folder: Path) -> None:
-    """Put two classes into `folder`: the modules beside them have the same names, and other content."""
+    """Put two classes into `folder`: their helper modules have equal names and different content."""
     for name, packets in (("one", 2), ("two", 20)):
         (folder / name / "helpers").mkdir(parents=True)
         (folder / name / "innocent.py").write_text(INNOCENT)
@@ -131,7 +131,7 @@ def lay_innocents(folder: Path) -> None:
 
 
 UMASK = 0o027
-"""Of a command that has a Python of its own."""
+"""Umask of a command that has a Python of its own."""
 
 Command = Callable[[Sequence[str], Path, dict[str, str]], subprocess.CompletedProcess[str]]
 
@@ -152,12 +152,12 @@ def afresh(words: Sequence[str], folder: Path, environment: dict[str, str]) -> s
 
 @pytest.fixture
 def forked_command(forks: Forks) -> Command:
-    """Runs the command in a fork."""
+    """Return a function that runs the command in a fork."""
     return lambda words, folder, environment: forks.run([*words], folder, TIMEOUT_S, environment=environment)
 
 
 def run_attacked(factory: pytest.TempPathFactory, command: Command, name: str, *words: str) -> SharedRun:
-    """Return what became of `dumbbell run WORDS`, which is executed once per session; it leaves no process behind."""
+    """Return the result of `dumbbell run WORDS`, which is executed once per session; it leaves no process behind."""
 
     def execute(place: Path) -> subprocess.CompletedProcess[str]:
         (place / "fixed.py").write_text(FIXED)
@@ -172,12 +172,12 @@ def run_attacked(factory: pytest.TempPathFactory, command: Command, name: str, *
 
 
 ROUNDS = 6
-"""Runs of each scheme where attacks end processes."""
+"""Number of runs of each scheme where attacks end processes."""
 
 
 @pytest.fixture
 def attacks(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
-    """All attacks that fail their runs, side by side, but that which needs all memory that one process may take."""
+    """Make all attacks that fail their runs, side by side, except for the one that needs all memory of a process."""
     scheme_list, *settings = schemes([*WAITED_FOR, *(mode for mode in ATTACKS if mode not in (*WAITED_FOR, "forks"))])
     return run_attacked(
         tmp_path_factory, forked_command, "attacks", "--schemes", scheme_list, *settings, "--jobs", str(len(WAITED_FOR))
@@ -186,7 +186,7 @@ def attacks(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -
 
 @pytest.fixture
 def harmless(tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
-    """All attacks that fail no run, and schemes beside them, in one process: what each leaves, the others meet."""
+    """Make all attacks that fail no run, with other schemes, in one process: later runs see traces of earlier ones."""
     scheme_list, *settings = schemes(HARMLESS)
     beside = f"reno,{scheme_list},{INNOCENTS}"
     return run_attacked(
@@ -196,7 +196,7 @@ def harmless(tmp_path_factory: pytest.TempPathFactory) -> SharedRun:
 
 @pytest.fixture
 def endings(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
-    """Attacks that end the process again and again, and schemes beside them, in one process after the other."""
+    """Make attacks that end the process repeatedly, with other schemes, in one process after another."""
     scheme_list, *settings = schemes(("abort", "garbage", "quit", "forks"))
     beside = ("--schemes", f"reno,fixed.py,{scheme_list},cubic", "--mix", f"fixed.py+quit={HOSTILE}")
     return run_attacked(
@@ -236,7 +236,7 @@ def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(en
     # Python's and the system's
     assert f'plug-in:   File "{HOSTILE}", line ' in log
     assert "abort" in log
-    # when it happens, and in the list at the end
+    # The crash is reported when it happens, and in the list at the end.
     assert endings.stderr.count("crashed (SIGABRT") == 2
     assert len([line for line in endings.stderr.splitlines() if "not run: abort (" in line]) == 1
 
@@ -297,12 +297,12 @@ from dumbbell.base import guardian
 guardian.Bounds = functools.partial(guardian.Bounds, stopped_s=0.5)
 runpy.run_module("dumbbell.plugins.isolated", run_name="__main__")
 """
-"""The process that a plug-in is loaded in, which may stand still for half a second instead of five."""
+"""Program of the process that loads a plug-in; it may stand still for half a second instead of five."""
 
 
 @pytest.fixture
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Processes that this one asks about plug-ins are ended soon after they were stopped."""
+    """End processes for questions about plug-ins soon after they stand still."""
     monkeypatch.setattr(isolated, "_COMMAND", [*PYTHON, "-c", IMPATIENT])
 
 
@@ -337,7 +337,7 @@ class Forge:
         if self.acks == 20: FORGE
     def control(self): return 15000.0
 """
-"""A class that writes an answer to every pipe of its process, or with the means of the process itself."""
+"""A class that writes an answer to every pipe of its process, or calls the process's own functions."""
 FORGED = {"flows": [], "links": [], "network": {"throughput_mbps": 1e19}, "events": 1, "sim_wall_s": 1.0}
 """Statistics that no run has."""
 
@@ -380,7 +380,7 @@ def test_a_message_that_is_nested_deeply_is_garbled() -> None:
 
 @pytest.fixture
 def leaving(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
-    """Runs that leave processes, and runs that remove what is printed, in one process."""
+    """Make runs that leave processes, and runs that remove the printed text, in one process."""
     scheme_list, *settings = schemes(("crowd", "remove"))
     words = ("--schemes", f"reno,{scheme_list}", *settings, "--runs", "4", "--jobs", "1")
     return run_attacked(tmp_path_factory, forked_command, "leaving", *words)
@@ -388,7 +388,7 @@ def leaving(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -
 
 @pytest.mark.parametrize("mode", ["crowd", "remove", "reno"])
 def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(leaving: SharedRun, mode: str) -> None:
-    # 40 processes each, half of them dead; 64 are allowed at once
+    # Each run leaves 40 processes, half of them dead; 64 are allowed at once.
     assert "Traceback" not in leaving.stderr
     runs = leaving.of(mode)
     assert [run["status"] for run in runs] == ["done"] * 4, [run["reason"] for run in runs]
@@ -401,7 +401,7 @@ def test_files_of_runs_have_the_modes_that_the_caller_wants(harmless: SharedRun)
 
 
 def throughputs(runs: list[dict[str, Any]]) -> dict[tuple[str, int], float]:
-    """Return the throughput of each run of those that attack nothing."""
+    """Return the throughput of each run of a scheme that attacks nothing."""
     return {
         (run["scheme"], run["run"]): run["flows"][0]["throughput_mbps"]
         for run in runs
@@ -411,7 +411,7 @@ def throughputs(runs: list[dict[str, Any]]) -> dict[tuple[str, int], float]:
 
 @pytest.fixture
 def undisturbed_run(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -> SharedRun:
-    """Classes that attack nothing, each by itself and two in one run."""
+    """Run classes that attack nothing, each by itself and two in one run."""
     words = ("--schemes", INNOCENTS, "--mix", "one+two", "--runs", "2", "--jobs", "2")
     return run_attacked(tmp_path_factory, forked_command, "undisturbed", *words)
 
@@ -439,7 +439,7 @@ def test_a_process_that_is_silent_is_found_among_others_that_speak(clock: Manual
     workers = {end: SimpleNamespace(connection=end, silent_s=0.0) for end in (own_end, silent)}
 
     def look() -> list[object]:
-        """Ask who has something to tell: after a second, as one says something then."""
+        """Ask which workers have a message, one second after one of them sends a message."""
         waiting = threading.Thread(target=lambda: results.append(pool._ready(workers)))  # type: ignore[arg-type]
         results: list[list[object]] = []
         waiting.start()
@@ -468,9 +468,9 @@ AT_IMPORT = {
     "[os.fork() or select.select([], [], [], 3600) for _ in range(200)]": "processes: allowed are 64",
     "sys.modules.clear()": None,
 }
-"""What a file does as it is loaded, and what is said of it; None where the answer may be good."""
+"""Attack of a file as it is loaded, and the reported reason; None if the answer may be good."""
 COUNTED_NOW_AND_THEN = "[os.fork() or select.select([], [], [], 3600) for _ in range(200)]"
-"""What is seen only where it goes on for a moment: a good answer may come first, and all are ended with it."""
+"""Attack that is detected only if it lasts a moment: a good answer may come first, and all processes are ended."""
 
 
 @pytest.mark.usefixtures("mark", "impatient")

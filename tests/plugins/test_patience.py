@@ -1,4 +1,4 @@
-"""A plug-in that takes too long to load is given up, by the clock of who asks."""
+"""Test of a plug-in that takes too long to load: it is given up, by the caller's clock."""
 
 import hashlib
 from pathlib import Path
@@ -22,7 +22,7 @@ def test_a_plug_in_that_is_not_loaded_in_time_is_given_up_with_all_that_it_start
     full_wait = clock.wait
 
     def wait(operation: object, timeout_s: float | None) -> object:
-        """Turns the clock once what the plug-in has started is there."""
+        """Turn the clock once the plug-in's process runs."""
         wait_for(sleepers)
         clock.turn(isolated.PATIENCE_S)
         return full_wait(operation, 0.0)  # type: ignore[arg-type]

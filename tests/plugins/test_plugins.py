@@ -35,7 +35,7 @@ QUICK = ("--path", "small.toml", "--duration", "2", "--warmup", "0.5", "--out", 
 
 
 def compile_plugin(source: Path, folder: Path) -> Path:
-    """The library that a C file makes."""
+    """Compile a C file; return the library."""
     library = folder / f"lib{source.stem}.so"
     command = ["cc", "-O2", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-I", str(INCLUDE), str(source)]
     subprocess.run([*command, "-o", str(library), "-lm"], check=True)
@@ -44,7 +44,7 @@ def compile_plugin(source: Path, folder: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def libraries(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """The C examples, and the library that does things wrong."""
+    """Compile the C examples, and the library with faults."""
     sources = [ROOT / "examples/c/aimd.c", ROOT / "tests/plugins/bad.c", ROOT / "tests/plugins/together.c"]
 
     def make(place: Path) -> None:
@@ -60,14 +60,14 @@ AIMD_CLASS = ROOT / "examples/python/aimd.py"
 
 
 def only(dumbbell: Dumbbell, *arguments: str, expect: int = 0) -> dict[str, Any]:
-    """The one run of a command."""
+    """Run a command; return its only run."""
     dumbbell("run", *arguments, *QUICK, expect=expect)
     (run,) = show(dumbbell, "out", expect)["runs"]
     return dict(run)
 
 
 def sample_series(folder: Path, run: dict[str, Any]) -> dict[str, list[tuple[float, float]]]:
-    """Times in s and values of the fields of the run's first flow."""
+    """Return times in s and values of the fields of the run's first flow."""
     rows = polars.read_parquet(folder / "out" / run["directory"] / "flows.parquet").filter(polars.col("flow") == 1)
     series: dict[str, list[tuple[float, float]]] = {}
     for row in rows.iter_rows(named=True):
@@ -76,7 +76,7 @@ def sample_series(folder: Path, run: dict[str, Any]) -> dict[str, list[tuple[flo
 
 
 def numbers(run: dict[str, Any]) -> dict[str, Any]:
-    """What two runs of the same controller have in common."""
+    """Return the values that two runs of one controller have in common."""
     common = {key: value for key, value in run["flows"][0].items() if key not in ("scheme", "controller")}
     return common | {"links": run["links"], "events": run["events"]}
 
@@ -98,7 +98,7 @@ def test_what_is_counted_is_said_where_help_shows_it() -> None:
 
 
 def test_events_have_every_attribute_that_their_types_name() -> None:
-    """`Ack.pacing_limited` was named, and its use raised AttributeError."""
+    """`Ack.pacing_limited` was in the types, and its use raised AttributeError."""
     stub = ast.parse((Path(_core.__file__).parent / "_core.pyi").read_text())
     classes = {statement.name: statement for statement in stub.body if isinstance(statement, ast.ClassDef)}
     named_names = [name for name in plugins.__all__ if name in classes]
@@ -115,7 +115,7 @@ def test_events_have_every_attribute_that_their_types_name() -> None:
 def test_losses_come_with_the_ack_where_the_author_wants_it(
     dumbbell: Dumbbell, folder: Path, libraries: dict[str, Path], recovery: str
 ) -> None:
-    """`together.c` ends its process at the first call that is not as the header says."""
+    """`together.c` ends its process at the first call that contradicts the header."""
     path = (folder / "small.toml").read_text()
     (folder / "lossy.toml").write_text(f'{path}\n[[data]]\nkind = "loss"\nprobability = 0.02\n')
     schemes = ",".join(f"{libraries['together']}:{name}" for name in ("before", "together"))
@@ -127,10 +127,10 @@ def test_losses_come_with_the_ack_where_the_author_wants_it(
     before, together = ({name: end[name] for name in ("by_ack", "by_timer", "episodes", "limited")} for end in ends)
     assert before["by_ack"] > 20
     if recovery == "immediate":
-        # The window that counts is that after the ACK: the same packets at the same times.
+        # The window after the ACK counts: equal packets at equal times.
         assert before == together
         assert numbers(runs[0]) == numbers(runs[1])
-    # A second of samples, and none of the other three: `on_ack` asks where each was sent.
+    # One second has samples, and the other three have none: `on_ack` asks where each packet was sent.
     assert before["limited"] > 100
     assert together["limited"] > 100
 
@@ -168,7 +168,7 @@ class Hears:
 
 @pytest.fixture
 def good(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> SharedRun:
-    """Runs of plug-ins that do nothing wrong, named in every way that there is."""
+    """Run plug-ins without faults, named in every possible way."""
 
     def execute(place: Path) -> subprocess.CompletedProcess[str]:
         (place / "hears.py").write_text(HEARS)
@@ -248,7 +248,7 @@ def test_a_scheme_file_names_library_parameters_and_files_relative_to_itself(
 
 
 def resolved_schemes(run_shared: SharedRun) -> dict[str, Any]:
-    """Return the schemes of the experiment as it was run."""
+    """Return the schemes of the resolved experiment."""
     schemes: dict[str, Any] = tomllib.loads((run_shared.folder / "out/experiment.toml").read_text())["scheme"]
     return schemes
 
@@ -303,7 +303,7 @@ MODES = {"C": IN_C, "Python": IN_PYTHON}
 
 @pytest.fixture
 def wrong(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dict[str, Path]) -> SharedRun:
-    """All that a plug-in can do wrong in one experiment: what the others do hurts none."""
+    """Run all faults of plug-ins in one experiment: no fault hurts another run."""
     kinds = {
         "C": f'kind = "plugin"\nlibrary = "{libraries["bad"]}"\ncontroller = "bad"\n',
         "Python": f'kind = "python"\nfile = "{BAD_CLASS}"\nclass = "Bad"\n',
@@ -311,7 +311,7 @@ def wrong(tmp_path_factory: pytest.TempPathFactory, forks: Forks, libraries: dic
 
     def execute(place: Path) -> subprocess.CompletedProcess[str]:
         schemes = [(language, mode) for language in kinds for mode in ("fine", *dict(MODES[language]))]
-        # the two that are waited for begin first, side by side
+        # The two schemes with a timeout begin first, side by side.
         schemes.sort(key=lambda scheme: scheme[1] != "hang")
         dumps = json.dumps([*("-".join(scheme) for scheme in schemes), "reno"])
         experiment = f'schemes = {dumps}\npaths = ["small.toml"]\nduration_s = 2.0\nwarmup_s = 0.5\n'
@@ -563,7 +563,7 @@ def test_pages_of_results_show_a_plug_in_whose_file_is_gone(dumbbell: Dumbbell, 
 
 
 def in_process(specification: dict[str, Any]) -> dict[str, Any]:
-    """What the core makes of a run in this process."""
+    """Simulate a run in this process; return the core's results."""
     statistics, packets, flows, links = _core.simulate_in_memory(json.dumps(specification))
     return {"statistics": json.loads(statistics), "packets": packets, "samples": flows, "links": links}
 

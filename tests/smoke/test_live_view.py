@@ -1,4 +1,4 @@
-"""A run with real packets is followed from its first packets to its end."""
+"""Test of the live view of a run with real packets, from its first packets to its end."""
 
 import signal
 import uuid

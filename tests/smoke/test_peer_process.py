@@ -1,4 +1,4 @@
-"""A run between two peer processes of this machine: in the place of ssh a script starts the other one."""
+"""Test of a run between two peer processes of this machine: instead of ssh, a script starts the other one."""
 
 import json
 import sys

@@ -13,7 +13,7 @@ from support.punctual import runs_of
 from support.waiting import wait_for
 
 SEND, DELIVER = 0, 5
-"""Of the packet log."""
+"""Numbers of events in the packet log."""
 
 
 @pytest.mark.smoke

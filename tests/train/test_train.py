@@ -1,4 +1,4 @@
-"""`dumbbell train`: what is learned, kept, continued and refused."""
+"""Tests of `dumbbell train`: learned, kept, continued and refused trainings."""
 
 import hashlib
 import json

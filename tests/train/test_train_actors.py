@@ -1,4 +1,4 @@
-"""`dumbbell train aurora` and `fair`: what is learned by trying.
+"""Tests of `dumbbell train aurora` and `fair`, which learn by trial.
 
 JAX is for processes of their own: it warns whoever forks beside it, as other tests do.
 """
@@ -27,7 +27,7 @@ pytestmark = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def kept_actor(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """What 2000 decisions taught on one processor."""
+    """Return the actor after 2000 decisions on one CPU."""
     file = tmp_path_factory.mktemp("kept") / "kept.safetensors"
     command = [Path(sys.executable).with_name("dumbbell"), "train", "aurora", *QUICK, "--steps", "2000", "--jobs", "1"]
     subprocess.run([*command, "--out", file], check=True, capture_output=True)
@@ -35,7 +35,7 @@ def kept_actor(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 def steps_of(file: Path) -> int:
-    """How many decisions its training has made."""
+    """Return the number of decisions of a file's training."""
     return int(json.loads(from_safetensors(file.read_bytes())[1]["training"])["steps"])
 
 
@@ -53,15 +53,15 @@ def test_a_training_goes_on_where_it_ended(dumbbell: Dumbbell, folder: Path, kep
     dumbbell("train", "aurora", *QUICK, "--steps", "3000", "--resume", "--out", file)
     assert 3000 <= steps_of(file) < 3600
     before, now = (from_safetensors(content)[0] for content in (kept_actor, file.read_bytes()))
-    # the scales of what is seen have counted on from what they had
+    # The scales of the observations have counted on from their old values.
     assert now["memory.scale.0"][0] > before["memory.scale.0"][0] + 800
     assert not np.array_equal(before["2.kernel"], now["2.kernel"])
 
 
 @pytest.mark.slow
 def test_what_is_rewarded_is_learned(dumbbell: Dumbbell) -> None:
-    # A fuller link is worth more than its short queue costs, so the rate grows from a tenth of the link's. All of
-    # 6 Mbit/s without a queue is worth 5.0 - 0.1, a tenth of it 0.4, and what the first 500 decisions get 0.39.
+    # A fuller link is worth more than its short queue costs, so the rate grows from a tenth of the link's. All of 6
+    # Mbit/s without a queue is worth 5.0 - 0.1, a tenth of it 0.4; the first 500 decisions get 0.39.
     link = ("--rate-mbps", "6", "--queue-packets", "20", "--start-share", "0.1")
     errors = dumbbell(
         "train", "aurora", *replace_options(QUICK, *link), "--seed", "3", "--steps", "20000", "--out", "a.safetensors"
@@ -93,11 +93,11 @@ for words in json.load(sys.stdin):
             status = end.code
     print(json.dumps([status, said.getvalue()]))
 """
-"""One Python for many commands: to import JAX takes longer than to refuse them."""
+"""Program of one Python for many commands: to import JAX takes longer than to refuse them."""
 
 
 def refusals(folder: Path, commands: Iterable[Iterable[str]]) -> list[str]:
-    """What is said of trainings that cannot be, each in one line."""
+    """Return the errors of impossible trainings, each in one line."""
     words = json.dumps([["train", "aurora", *replace_options(QUICK, *command)] for command in commands])
     python = [sys.executable, "-P", "-c", REFUSALS]
     result = subprocess.run(python, input=words, cwd=folder, capture_output=True, text=True, check=False)
@@ -193,7 +193,7 @@ def test_without_jax_one_line_says_what_to_install(tmp_path: Path) -> None:
 
 
 def by_hand(row: dict[str, np.ndarray], last: float, gamma: float, lambda_: float) -> np.ndarray:
-    """The same from its definition: of each decision, the sum over those that follow it in its episode."""
+    """Return the advantages by their definition: of each decision, the sum over the later ones of its episode."""
     count = len(row["value"])
     due = [step for step in range(count) if row["counts"][step]]
     gaps, ends = {}, {}

@@ -1,4 +1,4 @@
-"""The page on agreement: what counts as agreement, and what the tables say about runs that are not good."""
+"""Tests of the page on agreement: the bounds of agreement, and the tables' entries for bad runs."""
 
 import itertools
 import json
@@ -138,12 +138,12 @@ def test_a_flow_that_delivered_nothing_is_no_division_by_zero() -> None:
 
 
 def is_left_out(scheme: Scheme) -> bool:
-    """Traffic without a controller, controllers that are compared already, in ns-3's manner, and learned ones."""
+    """Return True for traffic without a controller, for compared controllers in ns-3's manner, and for learned ones."""
     return scheme.is_traffic or scheme.transport.get("profile") == "ns3-compat" or is_learned(scheme)
 
 
 def is_learned(scheme: Scheme) -> bool:
-    """Whether its controller does what a file says."""
+    """Return True if a file determines the controller."""
     return scheme.controller in _core.needed_files()
 
 
@@ -200,9 +200,9 @@ def test_the_two_experiments_have_every_built_in_controller_and_real_ones_stand_
 def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(
     dumbbell: Dumbbell, punctual: Punctual[list[Run]]
 ) -> None:
-    # One scheme for each way in which a decision becomes packets: a window, a window over CUBIC, rules with pacing, a
-    # half at the receiver. None of them has two modes here: in 40 simulated runs with hosts that answer 20, 100 and
-    # 1000 us late the throughput of each is within 10 % of its median (`tao-100x` has 4.2 or 10.6 Mbit/s, by chance).
+    # There is one scheme for each way from a decision to packets: a window, a window over CUBIC, rules with pacing, a
+    # half at the receiver. None of them has two modes here. In 40 simulated runs with hosts that are 20, 100 and 1000
+    # us late, each throughput is within 10 % of its median (`tao-100x` randomly has 4.2 or 10.6 Mbit/s).
     schemes = ["indigo", "orca", "tao-10x", "ten-tms"]
     options = ["--schemes", ",".join(schemes), "--path", "steady-12mbps", "--duration", "4"]
 
@@ -214,13 +214,13 @@ def test_learned_schemes_do_with_real_packets_what_they_do_in_simulation(
     def by_scheme(runs: list[Run]) -> dict[str, list[Run]]:
         return {scheme: [run for run in runs if run["scheme"] == scheme] for scheme in schemes}
 
-    # each on its own: what was punctual is not repeated
+    # Each scheme runs on its own, so that a punctual run is not repeated.
     real = [
         punctual(lambda scheme=scheme: measure(f"emu-{scheme}", "--backend", "emu", scheme=scheme))[0]
         for scheme in schemes
     ]
     simulated_runs = by_scheme(measure("sim"))
-    # A busy machine answers late by 0.1 to 1 ms; the simulated runs say what that does to each scheme.
+    # A busy machine answers 0.1 to 1 ms late; the simulated runs show the effect on each scheme.
     late = [
         by_scheme(measure(f"late-{jitter_us}", "--runs", "10", "--set", f"host_jitter_us={jitter_us}"))
         for jitter_us in (100, 1000)

@@ -1,4 +1,4 @@
-"""Means over samples at chosen times, of made-up series."""
+"""Tests of means over samples at chosen times, of made-up series."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from validation.ccperf_sampling import MS, PACKET_BYTES, PACKET_MS, STEPS, Serie
 
 
 def series(overshoot_ms: float = 0.0) -> Series:
-    """Ten packets wait all the time, a packet leaves in each ms, and the RTT is longer for the first third."""
+    """Return a series in which ten packets always wait, one leaves per ms, and the RTT is longer for a third."""
     steps = np.arange(STEPS + 1)
     srtt = np.where(steps < STEPS // 3, 54.0 + overshoot_ms, 54.0)
     srtt[0] = np.nan

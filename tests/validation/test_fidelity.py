@@ -1,4 +1,4 @@
-"""Published results: claims, their registration, verdicts, pages, and the section that says how sure each scheme is."""
+"""Tests of published results: claims, registration, verdicts, pages, and the section on each scheme's reliability."""
 
 import argparse
 import html.parser
@@ -60,7 +60,7 @@ NARROW = TOLERANCE.format(day="2026-02-02", low=0.49, high=0.51)
 
 
 def text(*tolerances: str) -> str:
-    """A claim's file with these tolerances of its first row."""
+    """Return a claim's file with these tolerances of its first row."""
     return CLAIM.format(tolerances="".join(tolerances))
 
 
@@ -77,7 +77,7 @@ class Repository:
         return subprocess.run(command, cwd=self.file.parent, capture_output=True, text=True, check=True).stdout.strip()
 
     def commit(self, *tolerances: str) -> str:
-        """Commit the file with these tolerances; returns the commit."""
+        """Commit the file with these tolerances; return the commit."""
         self.file.write_text(text(*tolerances))
         self.git("add", ".")
         self.git("commit", "--quiet", "--message", "a claim")
@@ -308,7 +308,7 @@ def test_contradictions_are_found_by_rule(repository: Repository) -> None:
 
     assert contradictions(measure(0.5, 1.09)) == [[], []]
     assert contradictions(measure(0.5, 1.11)) == [[], ["share"]]
-    # the median decides; what a tolerance judges is a miss and no contradiction, what it leaves out is one
+    # The median decides. A judged metric outside is a miss and no contradiction; an unjudged one is a contradiction.
     assert contradictions(measure(0.5, 1.0), measure(0.5, 1.0), measure(0.5, 9.0)) == [[], []]
     assert contradictions(measure(0.9)) == [[], []]
     assert contradictions(measure(0.5, queue_ms=40.0)) == [["queue_ms"], []]
@@ -336,7 +336,7 @@ def test_the_page_has_misses_and_contradictions_first_with_what_is_known(reposit
 
 
 class Tags(html.parser.HTMLParser):
-    """Counts tags, and finds what would be loaded."""
+    """Counts tags, and finds references that a browser would load."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -486,7 +486,7 @@ def test_runs_are_chosen_by_scheme_axes_and_competitor() -> None:
 def test_the_published_grid_is_whole() -> None:
     cells = r11_linux_grid.published_percents()
     assert len(cells) == 2 * (128 - 8)
-    # kernel 5.15, 100 kB: 8.653 of 100 Mbit/s and 24 % of 250 are those of the published table
+    # Kernel 5.15, 100 kB: 8.653 of 100 Mbit/s and 24 % of 250 are in the published table.
     assert round(cells["cubic", 100, 100, 100]) == 73
     assert round(cells["cubic", 100, 250, 200]) == 24
     assert round(cells["bbr", 10000, 1000, 200]) == 88

@@ -1,4 +1,4 @@
-"""What validation says of `dumbbell check`: by the same rules, of the same runs."""
+"""Tests of the validation of `dumbbell check`: equal rules, and equal runs."""
 
 import json
 from concurrent.futures import ProcessPoolExecutor
@@ -32,7 +32,7 @@ def test_the_page_has_the_figures_that_were_measured() -> None:
     assert set(data) == set(gate.WANTED)
     join = "\n".join(gate.lines(data))
     assert join in gate.PAGE.read_text()
-    # what was wanted before, counted here once more
+    # The goals from before are counted here once more.
     assert all(kinds.get("alarm", 0) == 0 for alarm in data["alarms"].values() for kinds in alarm["answers"].values())
     assert data["power"]["answers"].count("worse") >= 19
     assert -0.033 < data["power"]["change"] < -0.027

@@ -1,4 +1,4 @@
-"""The page on learned schemes: its tables hold what the experiments run, and numbers as they are."""
+"""Tests of the page on learned schemes: its tables have the experiments' runs and numbers."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ def test_both_experiments_have_the_same_schemes_and_the_page_has_all() -> None:
     alone, fair = (catalog.experiments().find(name) for name in ("learned", "learned-fairness"))
     assert alone.schemes == fair.schemes
     text = learned.PAGE.read_text(encoding="utf-8")
-    # a row of each in four tables of one flow and two of several
+    # Each scheme has a row in four tables of one flow and two of several flows.
     assert {scheme: text.count(f"\n| `{scheme}` | ") >= 6 for scheme in alone.schemes} == dict.fromkeys(
         alone.schemes, True
     )

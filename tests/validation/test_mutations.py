@@ -1,4 +1,4 @@
-"""The mutated controllers: each slip fits the sources, and a repository that is made has it beside the original."""
+"""Tests of the mutated controllers: each slip fits the sources, and a built repository also has the original."""
 
 import difflib
 import shutil
@@ -41,7 +41,7 @@ def test_the_list_fits_the_sources_and_has_a_hundred_mutations(capsys: pytest.Ca
 
 
 def test_no_two_mutations_of_a_set_make_the_same_change() -> None:
-    # those of different sets may: who wrote the second had not seen the first
+    # Mutations of different sets may be equal: the author of the second set had not seen the first.
     changes = [
         (mutation.set, mutation.file, mutation.applied(source(mutation), Path(mutation.file))) for mutation in load()
     ]

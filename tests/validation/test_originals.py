@@ -1,4 +1,4 @@
-"""Wrappers of originals, compiled with stand-ins of the originals' classes, which check what they are told."""
+"""Tests of wrappers of originals, compiled with stand-ins of the originals' classes, which check their arguments."""
 
 import os
 import re
@@ -223,7 +223,7 @@ STAND_INS = {
         "quic/congestion_control/Copa.h": COPA,
     },
 }
-"""Headers of an original's tree, in place of its own; its other files are empty."""
+"""Stand-in headers of an original's tree; its other files are empty."""
 
 
 @pytest.fixture
@@ -266,7 +266,7 @@ def change(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, st
 
 
 def numbers(log: str, word: str) -> list[int]:
-    """The numbers that stand behind a word in a log, one for each flow."""
+    """Return the numbers after a word in a log, one for each flow."""
     return [int(number) for number in re.findall(rf"\b{word} (\d+)", log)]
 
 

@@ -1,4 +1,4 @@
-"""Calibrated paths: over them schemes are as near to what was published of the real ones as their pages say."""
+"""Tests of calibrated paths: schemes are as near to the published results of the real paths as their pages state."""
 
 import csv
 import json
@@ -14,7 +14,8 @@ from validation.calibration import EMULATORS, MEASURED
 @pytest.mark.parametrize(
     ("experiment", "path", "schemes", "bound", "seed"),
     [
-        # All schemes meet the same draws: with nine seeds it is 11 to 22 % (mean 17, standard deviation 3).
+        # All schemes have the same random draws: with nine seeds the error is 11 to 22 % (mean 17, standard deviation
+        # 3).
         pytest.param("seed-california", "california-stanford-2018", 15, 0.25, 11, marks=pytest.mark.slow),
         pytest.param("seed-brazil", "brazil-colombia-2018", 3, 0.06, 1, marks=pytest.mark.slow),
         pytest.param("replication-nepal", "nepal-aws-india-188", 8, 0.17, 1, marks=pytest.mark.slow),

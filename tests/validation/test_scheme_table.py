@@ -1,4 +1,4 @@
-"""The tables of the schemes' pages: from one measurement, so that no page contradicts the index."""
+"""Tests of the tables of the schemes' pages: one measurement fills all, so that no page contradicts the index."""
 
 import re
 from pathlib import Path

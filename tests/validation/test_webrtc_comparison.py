@@ -1,4 +1,4 @@
-"""The page on video calls: what is read from a call's packets, when figures agree, and what the tables say."""
+"""Tests of the page on video calls: figures from a call's packets, their agreement, and the tables."""
 
 import json
 import math
@@ -29,7 +29,7 @@ def call(
 
 
 def steady(mbps: float, start: float, end: float) -> list[float]:
-    """Arrivals of 1250 bytes at a constant rate."""
+    """Return arrivals of 1250 bytes at a constant rate."""
     return list(numpy.arange(start, end, 0.01 / mbps))
 
 

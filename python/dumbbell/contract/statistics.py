@@ -410,14 +410,14 @@ class FlowStats(TypedDict):
 
 
 class Guarded(TypedDict):
-    """What an end did not take for its peer's, and how often that has moved."""
+    """Counts of refused datagrams, and of changes of the peer's address."""
 
     forged: ReadOnly[int]
-    """Datagrams without a valid tag."""
+    """Number of datagrams without a valid tag."""
     moved: ReadOnly[int]
-    """Times that the peer's address was another (a NAT has bound it anew)."""
+    """Number of changes of the peer's address (a NAT has rebound it)."""
     replayed: ReadOnly[int]
-    """Datagrams that had come before, or were too old to tell."""
+    """Number of datagrams that were replayed or too old to check."""
 
 
 class JoinedRun(TypedDict):
@@ -727,18 +727,18 @@ class ProgramReport(TypedDict):
 
 
 class Punctuality(TypedDict):
-    """How late an end took what there was to take."""
+    """Distribution of an end's lateness."""
 
     events: NotRequired[ReadOnly[int]]
-    """Datagrams and timers."""
+    """Number of datagrams and timers."""
     max_us: NotRequired[ReadOnly[int]]
-    """Longest, us."""
+    """Maximum lateness, us."""
     mean_us: NotRequired[ReadOnly[int]]
-    """Mean, us."""
+    """Mean lateness, us."""
     p50_us: NotRequired[ReadOnly[int]]
-    """Median, us."""
+    """Median lateness, us."""
     p99_us: NotRequired[ReadOnly[int]]
-    """99th percentile, us."""
+    """99th percentile of the lateness, us."""
 
 
 class QlogReport(TypedDict):
