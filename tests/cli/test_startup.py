@@ -28,7 +28,7 @@ def imported_modules(code: str) -> set[str]:
         "import dumbbell",
         "from dumbbell.cli.main import main; main(['list', 'schemes'])",
         "from dumbbell.cli.main import main; main(['list', 'paths', '--json'])",
-        "from dumbbell.cli.parser import command_parser; command_parser(whole=True)",
+        "from dumbbell.cli.parser import command_parser; command_parser(is_complete=True)",
     ],
 )
 def test_no_slow_package_is_imported(code: str) -> None:
@@ -58,5 +58,5 @@ def test_a_command_line_fills_its_own_command_only() -> None:
     assert "dumbbell.cli.parser" in loaded_modules
     assert "dumbbell_ccperf.arguments" not in loaded_modules
     assert "dumbbell_ccperf.arguments" in imported_modules(
-        "from dumbbell.cli.parser import command_parser; command_parser(whole=True)"
+        "from dumbbell.cli.parser import command_parser; command_parser(is_complete=True)"
     )

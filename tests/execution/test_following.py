@@ -23,7 +23,7 @@ def _wanted_levels(monkeypatch: pytest.MonkeyPatch) -> None:
 def forwarded_lines(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Return the list of lines that became log records."""
     lines: list[str] = []
-    monkeypatch.setattr("dumbbell.execution.following.Others.take", lambda _, line: lines.append(line))
+    monkeypatch.setattr("dumbbell.execution.following.ForeignLog.take", lambda _, line: lines.append(line))
     return lines
 
 

@@ -209,7 +209,7 @@ def test_an_attack_fails_its_run_and_leaves_nothing(attacks: SharedRun, endings:
     command = endings if mode == "forks" else attacks
     assert command.returncode == 1, command.stderr
     assert "Traceback" not in command.stderr
-    run = command.of(mode)[0]
+    run = command.runs_of(mode)[0]
     assert run["status"] == "failed"
     reason = run["reason"]
     if mode == "close":  # a module that checks what it does aborts as it closes a file that is closed
@@ -222,12 +222,12 @@ def test_an_attack_fails_its_run_and_leaves_nothing(attacks: SharedRun, endings:
 def test_an_attack_that_does_not_end_the_run_leaves_nothing_and_stops_no_other(harmless: SharedRun, mode: str) -> None:
     assert harmless.returncode == 0
     assert "Traceback" not in harmless.stderr
-    assert [run["status"] for run in harmless.of(mode)] == ["done"] * 2
+    assert [run["status"] for run in harmless.runs_of(mode)] == ["done"] * 2
 
 
 def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(endings: SharedRun) -> None:
     assert endings.returncode == 1
-    failed_runs = endings.of("abort")
+    failed_runs = endings.runs_of("abort")
     reasons = [run["reason"] for run in failed_runs]
     assert len(failed_runs) == ROUNDS
     assert ["crashed (SIGABRT" in reason for reason in reasons] == [True] + [False] * (ROUNDS - 1)
@@ -242,14 +242,16 @@ def test_a_crash_is_told_once_with_its_backtrace_and_not_repeated_in_each_run(en
 
 
 def test_who_runs_beside_a_plug_in_that_ends_the_process_is_not_blamed(endings: SharedRun) -> None:
-    assert [run["status"] for run in endings.of("fixed")] == ["done"] * ROUNDS
-    assert [run["status"] for name in ("quit", "fixed+quit") for run in endings.of(name)] == ["failed"] * 2 * ROUNDS
+    assert [run["status"] for run in endings.runs_of("fixed")] == ["done"] * ROUNDS
+    assert [run["status"] for name in ("quit", "fixed+quit") for run in endings.runs_of(name)] == [
+        "failed"
+    ] * 2 * ROUNDS
 
 
 @pytest.mark.parametrize("mode", ["abort", "garbage"])
 def test_an_attack_hurts_no_run_of_another_scheme_in_the_same_process(endings: SharedRun, mode: str) -> None:
-    assert [run["status"] for run in endings.of(mode)] == ["failed"] * ROUNDS
-    assert [run["status"] for name in ("reno", "cubic") for run in endings.of(name)] == ["done"] * 2 * ROUNDS
+    assert [run["status"] for run in endings.runs_of(mode)] == ["failed"] * ROUNDS
+    assert [run["status"] for name in ("reno", "cubic") for run in endings.runs_of(name)] == ["done"] * 2 * ROUNDS
 
 
 GREEDY = """
@@ -274,7 +276,7 @@ def test_a_process_that_takes_more_memory_than_allowed_is_ended_and_says_so(tmp_
 
 def test_what_a_plug_in_prints_is_in_the_log_of_its_run(harmless: SharedRun) -> None:
     assert "a flow begins" not in harmless.stdout + harmless.stderr
-    for run in harmless.of("print"):
+    for run in harmless.runs_of("print"):
         log = (harmless.folder / "out" / run["directory"] / "log.txt").read_text().splitlines()
         lines = [line for line in log if line.startswith("plug-in: ")]
         assert sorted(lines) == [
@@ -285,7 +287,7 @@ def test_what_a_plug_in_prints_is_in_the_log_of_its_run(harmless: SharedRun) -> 
 
 
 def test_the_log_of_a_plug_in_that_prints_without_end_is_short(harmless: SharedRun) -> None:
-    for run in harmless.of("flood"):
+    for run in harmless.runs_of("flood"):
         log = harmless.folder / "out" / run["directory"] / "log.txt"
         assert log.stat().st_size < 100_000
         assert "the rest was dropped" in log.read_text()
@@ -390,7 +392,7 @@ def leaving(tmp_path_factory: pytest.TempPathFactory, forked_command: Command) -
 def test_what_a_run_leaves_counts_for_no_later_run_of_its_process(leaving: SharedRun, mode: str) -> None:
     # Each run leaves 40 processes, half of them dead; 64 are allowed at once.
     assert "Traceback" not in leaving.stderr
-    runs = leaving.of(mode)
+    runs = leaving.runs_of(mode)
     assert [run["status"] for run in runs] == ["done"] * 4, [run["reason"] for run in runs]
 
 
@@ -426,7 +428,7 @@ def test_what_a_plug_in_changes_reaches_no_other_run(harmless: SharedRun, undist
 
 
 def test_two_plug_ins_of_one_run_have_the_modules_that_stand_beside_each(undisturbed_run: SharedRun) -> None:
-    for run in undisturbed_run.of("one+two"):
+    for run in undisturbed_run.runs_of("one+two"):
         first, two = (flow["throughput_mbps"] for flow in run["flows"])
         assert two > 2 * first
 

@@ -105,8 +105,8 @@ def test_no_text_covers_a_text_or_a_mark(count: int, sheet: Sheet) -> None:
 
 def test_the_check_of_texts_finds_what_covers_something() -> None:
     drawing = for_print(drawing_of(crowd(3)))
-    (name,) = (text for text in texts(drawing) if text.what == "Scheme 1")
-    other = next(mark for mark in marks(drawing) if mark.what == "s0")
+    (name,) = (text for text in texts(drawing) if text.label == "Scheme 1")
+    other = next(mark for mark in marks(drawing) if mark.label == "s0")
     left, top = (other.left + other.right) / 2 - (name.left + name.right) / 2, other.top - name.top
     moved_drawing = re.sub(
         r'<text ([^>]*) x="([\d.]+)" y="([\d.]+)"([^>]*)>Scheme 1<',
