@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from dumbbell.base.conventions import MainMetric
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.evidence import Evidence, Question, Sentence
 from dumbbell.results.analysis.findings.means import estimate
 from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
 from dumbbell.results.analysis.findings.words import (
@@ -17,7 +17,7 @@ from dumbbell.results.analysis.findings.words import (
     percent,
 )
 from dumbbell.results.analysis.front import pareto_front
-from dumbbell.results.analysis.summary import Estimate, MetricKey, Repetitions
+from dumbbell.results.analysis.summary import Estimate, Repetitions
 
 CANDIDATES = 4
 """Number of best schemes in a metric that are compared with each other."""
@@ -126,51 +126,49 @@ def _front(evidence: Evidence, groups: Sequence[Repetitions]) -> Iterator[Senten
 def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
     """Yield the schemes with the most throughput and the least delay, and if the runs prove their lead."""
     convention = evidence.shown
-    questions = [(evidence.throughput, -1.0, convention.throughput), (evidence.delay, 1.0, convention.delay)]
-    rankings = [
-        (key, _ranked(evidence.rivals(path, key), key, sign)[:CANDIDATES], metric) for key, sign, metric in questions
-    ]
-    rankings = [entry for entry in rankings if len(entry[1]) > 1]
+    rankings = {question: _ranked(evidence.rivals(path, question.key), question) for question in evidence.questions}
+    rankings = {question: ranking for question, ranking in rankings.items() if len(ranking) > 1}
     pairs = [
-        (follower, leader, key)
-        for key, ranking, _ in rankings
+        (follower, leader, question.key)
+        for question, ranking in rankings.items()
         for index, (leader, _) in enumerate(ranking)
         for follower, _ in ranking[index + 1 :]
     ]
     verdicts = dict(
         zip([(leader.scheme, follower.scheme, key) for follower, leader, key in pairs], judged(pairs), strict=True)
     )
-    for key, ranking, metric in rankings:
+    for question, ranking in rankings.items():
         (best, mean), *followers = ranking
         follower_verdicts = [
-            (follower.scheme, verdicts[best.scheme, follower.scheme, key]) for follower, _ in followers
+            (follower.scheme, verdicts[best.scheme, follower.scheme, question.key]) for follower, _ in followers
         ]
-        text = _clause(best.scheme, mean, follower_verdicts, metric, evidence.among([path], key), evidence.mark(best))
+        among = evidence.among([path], question.key)
+        text = _clause(question, best.scheme, mean.mean, follower_verdicts, among, evidence.mark(best))
         yield Sentence(3, f"{evidence.alone(evidence.without([path]) + text)}{by_convention(convention)}.")
 
 
-def _ranked(groups: Sequence[Repetitions], key: MetricKey, sign: float) -> list[tuple[Repetitions, Estimate]]:
-    estimates = [(group, mean) for group in groups if (mean := estimate(group, key)) is not None]
-    return sorted(estimates, key=lambda entry: sign * entry[1].mean)
+def _ranked(groups: Sequence[Repetitions], question: Question) -> list[tuple[Repetitions, Estimate]]:
+    estimates = [(group, mean) for group in groups if (mean := estimate(group, question.key)) is not None]
+    return sorted(estimates, key=lambda entry: question.sign * entry[1].mean)[:CANDIDATES]
 
 
 def _clause(
-    best: str, mean: Estimate, followers: Sequence[tuple[str, Verdict]], metric: MainMetric, among: str, mark: str
+    question: Question, best: str, mean: float, followers: Sequence[tuple[str, Verdict]], among: str, mark: str
 ) -> str:
     """Return `most goodput: 9.65 Mbit/s, cubic; 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`.
 
     `among` names the compared schemes, if not all, and `mark` the fault of the best.
     """
-    superlative = "most" if metric.key in ("goodput_mbps", "throughput_mbps") else "least"
+    metric = question.metric
     equal = [follower for follower, verdict in followers if verdict.noise is Noise.EQUAL]
+    leaders = [name(scheme) for scheme in (best, *equal)]
     if len(equal) == len(followers):
-        return f"in {metric.title}{among} {listing([name(scheme) for scheme in (best, *equal)])} are equal in every run"
-    leaders = listing([name(scheme) for scheme in (best, *equal)])
-    head = f"{superlative} {metric.title}{among}: {bare(mean, metric)}, {leaders}{f' ({mark})' if mark else ''}"
+        return f"in {metric.title}{among} {listing(leaders)} are equal in every run"
+    head = question.best(among, mean, leaders, mark)
     rest = [(follower, verdict) for follower, verdict in followers if verdict.noise is not Noise.EQUAL]
     unclear = [(follower, verdict) for follower, verdict in rest if not verdict.clear]
     if not unclear:
-        return f"{head}; {_lead(rest[0][0], rest[0][1], metric, 'more' if superlative == 'most' else 'less')}"
+        return f"{head}; {_lead(rest[0][0], rest[0][1], metric, 'more' if question.sign < 0 else 'less')}"
     return f"{head}; {_doubtful(unclear, metric)}"
 
 

@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from dumbbell.base.conventions import CONVENTIONS, Convention
+from dumbbell.base.conventions import CONVENTIONS, Convention, MainMetric
 from dumbbell.base.errors import capitalized, printable
 from dumbbell.catalog.grids.flows import FlowPlan
 from dumbbell.experiment import Experiment
 from dumbbell.results.analysis.axis_words import axis_phrase, axis_phrases, varied_axes
 from dumbbell.results.analysis.findings.conduct import CONDUCT, Doubt, accusations
 from dumbbell.results.analysis.findings.means import mean_of
-from dumbbell.results.analysis.findings.words import listing, name
+from dumbbell.results.analysis.findings.words import listing, name, number_of
 from dumbbell.results.analysis.shares import Share, shares
 from dumbbell.results.analysis.summary import MetricKey, Repetitions
 
@@ -39,6 +39,24 @@ class Sentence:
 
 ENOUGH = 0.5
 """Minimum throughput of a scheme for comparisons of its delay, as a fraction of the path's highest throughput."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Metric by which findings rank schemes; `sign` is -1 if more is better, 1 if less is."""
+
+    key: MetricKey
+    metric: MainMetric
+    sign: float
+
+    def superlative(self, among: str) -> str:
+        """Return `most goodput` or `least p95 one-way delay`, with the compared schemes if these are not all."""
+        return f"{'most' if self.sign < 0 else 'least'} {self.metric.title}{among}"
+
+    def best(self, among: str, mean: float, schemes: Sequence[str], mark: str) -> str:
+        """Return `most goodput: 9.65 Mbit/s, cubic (standing queue)`; the mark of the schemes may be empty."""
+        best = f"{number_of(self.metric)(mean)} {self.metric.unit}, {listing(schemes)}"
+        return f"{self.superlative(among)}: {best}{f' ({mark})' if mark else ''}"
 
 
 class Evidence:
@@ -112,6 +130,11 @@ class Evidence:
     def loss(self) -> MetricKey:
         """Metric of the loss of all flows together."""
         return ("network", 0, self.shown.loss.key)
+
+    @property
+    def questions(self) -> tuple[Question, Question]:
+        """The two metrics that rank schemes: throughput and delay."""
+        return Question(self.throughput, self.shown.throughput, -1.0), Question(self.delay, self.shown.delay, 1.0)
 
     @property
     def place_noun(self) -> str:

@@ -5,9 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from dumbbell.base.conventions import MainMetric
 from dumbbell.results.analysis.axis_words import axis_name, axis_phrase, axis_value
-from dumbbell.results.analysis.findings.evidence import Evidence, Sentence
+from dumbbell.results.analysis.findings.evidence import Evidence, Question, Sentence
 from dumbbell.results.analysis.findings.means import mean_of
 from dumbbell.results.analysis.findings.noise import Noise, Verdict, judged
 from dumbbell.results.analysis.findings.words import by_convention, listing, name, number_of, span
@@ -25,12 +24,8 @@ def places(evidence: Evidence) -> Iterator[Sentence]:
     if len({group.scheme for group in evidence.uniform}) == 1:
         yield from _range(evidence)
         return
-    questions = [
-        _Question(evidence.throughput, -1.0, evidence.shown.throughput),
-        _Question(evidence.delay, 1.0, evidence.shown.delay),
-    ]
     paths = list(evidence.by_path)
-    bests = {question: _bests(evidence, question) for question in questions}
+    bests = {question: _bests(evidence, question) for question in evidence.questions}
     if max(map(len, bests.values())) <= _MOST_PLACES:
         sentences = [(_at_place(evidence, path, bests), [path]) for path in paths]
     else:
@@ -42,13 +37,11 @@ def places(evidence: Evidence) -> Iterator[Sentence]:
 
 def along(evidence: Evidence) -> Iterator[Sentence]:
     """Yield changes along an axis of numbers that hold in all cells: of the best scheme, and of the means."""
-    questions = ((evidence.throughput, -1.0, evidence.shown.throughput), (evidence.delay, 1.0, evidence.shown.delay))
-    for key, sign, metric in questions:
+    for question in evidence.questions:
         for axis in evidence.varied:
-            if (change := _change(evidence, axis, key, sign)) is not None:
+            if (change := _change(evidence, axis, question)) is not None:
                 before, last, after, first = change
-                among = evidence.among(evidence.by_path, key)
-                superlative = f"{'most' if sign < 0 else 'least'} {metric.title}{among}"
+                superlative = question.superlative(evidence.among(evidence.by_path, question.key))
                 best = f"By the means {evidence.without(list(evidence.by_path))}{name(before)} has the {superlative}"
                 last_text, first_text = (name(axis_phrase(axis, value)) for value in (last, first))
                 values = sorted({float(value) for axes in evidence.axes.values() if is_number(value := axes.get(axis))})
@@ -56,13 +49,13 @@ def along(evidence: Evidence) -> Iterator[Sentence]:
                 extent += f"{f'at {first_text}' if first == values[-1] else f'from {first_text} on'}, in all cells"
                 yield Sentence(4, f"{best} {extent}.")
     scope = "for every scheme " if len({group.scheme for group in evidence.uniform}) > 1 else ""
-    for key, _, metric in questions:
-        trends = [(axis, way) for axis in evidence.varied if (way := _trend(evidence, axis, key))]
+    for question in evidence.questions:
+        trends = [(axis, way) for axis in evidence.varied if (way := _trend(evidence, axis, question.key))]
         if trends:
             trend_texts = listing(
                 [f"{'grows' if way > 0 else 'falls'} with {name(axis_name(axis))}" for axis, way in trends]
             )
-            yield Sentence(5, f"The mean {metric.title} {trend_texts}, {scope}in all cells.")
+            yield Sentence(5, f"The mean {question.metric.title} {trend_texts}, {scope}in all cells.")
 
 
 def _range(evidence: Evidence) -> Iterator[Sentence]:
@@ -90,19 +83,6 @@ def _range(evidence: Evidence) -> Iterator[Sentence]:
 
 
 @dataclass(frozen=True)
-class _Question:
-    """Metric that ranks the schemes of a place; `sign` is -1 if more is better, 1 if less is."""
-
-    key: MetricKey
-    sign: float
-    metric: MainMetric
-
-    def superlative(self, among: str) -> str:
-        """Return `most goodput` or `least p95 one-way delay`, with the compared schemes if these are not all."""
-        return f"{'most' if self.sign < 0 else 'least'} {self.metric.title}{among}"
-
-
-@dataclass(frozen=True)
 class _Best:
     """Best mean of a place, its schemes, and the judgement on their lead; None if all schemes are alike."""
 
@@ -112,7 +92,7 @@ class _Best:
     verdict: Verdict | None
 
 
-def _bests(evidence: Evidence, question: _Question) -> dict[str, _Best]:
+def _bests(evidence: Evidence, question: Question) -> dict[str, _Best]:
     """Return the best of each place with rivals. All leads are judged together."""
     rankings = {}
     for path in evidence.by_path:
@@ -136,16 +116,13 @@ def _bests(evidence: Evidence, question: _Question) -> dict[str, _Best]:
     }
 
 
-def _at_place(evidence: Evidence, path: str, bests: Mapping[_Question, Mapping[str, _Best]]) -> str:
-    """Return `on cable most goodput: 9.65 Mbit/s, cubic; least p95 one-way delay: 24.0 ms, copa; both beyond ...`."""
+def _at_place(evidence: Evidence, path: str, bests: Mapping[Question, Mapping[str, _Best]]) -> str:
+    """Return `on cable most goodput: 9.65 Mbit/s, cubic; least p95 one-way delay: 24.0 ms, copa; both leads ...`."""
     clauses, verdicts = [], []
     for question, by_path in bests.items():
         if (best := by_path.get(path)) is None:
             continue
-        number = number_of(question.metric)
-        head = question.superlative(evidence.among([path], question.key))
-        mark = f" ({best.mark})" if best.mark else ""
-        clauses.append(f"{head}: {number(best.mean)} {question.metric.unit}, {listing(best.schemes)}{mark}")
+        clauses.append(question.best(evidence.among([path], question.key), best.mean, best.schemes, best.mark))
         if best.verdict is not None:
             verdicts.append((question.metric.title, best.verdict))
     if not clauses:
@@ -169,7 +146,7 @@ def _doubt(verdicts: Sequence[tuple[str, Verdict]], clauses: int) -> str:
     return f"; {leads} within {runs}"
 
 
-def _over_places(evidence: Evidence, question: _Question, bests: Mapping[str, _Best]) -> str:
+def _over_places(evidence: Evidence, question: Question, bests: Mapping[str, _Best]) -> str:
     """Return `most goodput: bbr on 5 and cubic on 4 of 9 cells; beyond the noise of 5 runs on 7`.
 
     The text is empty if no place has rivals.
@@ -228,14 +205,14 @@ def _trend(evidence: Evidence, axis: str, key: MetricKey) -> int:
     return -1 if all(step < 0 for step in steps) else 0
 
 
-def _change(evidence: Evidence, axis: str, key: MetricKey, sign: float) -> tuple[str, float, str, float] | None:
+def _change(evidence: Evidence, axis: str, question: Question) -> tuple[str, float, str, float] | None:
     """Return the best scheme up to a value of the axis, that value, the best scheme after it, and the next value.
 
     None if this does not hold in all cells.
     """
     best: dict[float, set[str]] = {}
     for path, axes in evidence.axes.items():
-        means = sorted(_rival_means(evidence, path, key), key=lambda entry: sign * entry[1])
+        means = sorted(_rival_means(evidence, path, question.key), key=lambda entry: question.sign * entry[1])
         if not means:
             continue
         place = axes.get(axis)
