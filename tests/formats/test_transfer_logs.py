@@ -135,7 +135,7 @@ WRITTEN = "written by the sender of the data (TCP): intervals are of what it han
 def test_what_is_omitted_takes_no_time(dumbbell: Dumbbell, folder: Path) -> None:
     document = json.loads(report([0, 0, 1, 2, 3], {"sender": SENT, "receiver": RECEIVED}))
     document["intervals"][0]["streams"][0]["omitted"] = True
-    document["intervals"][1]["streams"][0]["start"] = 0.999954  # the end of what was omitted
+    document["intervals"][1]["streams"][0]["start"] = 0.999954  # the end of the omitted seconds
     omission = "what iperf3 omitted at the beginning (-O) does not count"
     assert measures(dumbbell, folder, json.dumps(document)) == (10.0, 5_000_000, 3, [omission, WRITTEN])
 

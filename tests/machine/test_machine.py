@@ -105,7 +105,7 @@ def test_counters_tell_what_happened_between(bare: Path) -> None:
     assert difference["interfaces"]["wire0"] == {"tx_bytes": 4000}
     assert difference["udp"] == {"InDatagrams": 20, "InErrors": 3, "RcvbufErrors": 2, "SndbufErrors": 0}
     assert difference["softnet"] == {"dropped": 1, "squeezed": 0}, "a counter that was set back tells nothing"
-    # Of 100 ticks 10 were idle and 10 stolen; all 50 of the first CPU were work.
+    # The machine had 100 ticks: 10 idle, 10 stolen. The first CPU worked in all of its 50.
     assert difference["cpu"] == {"busy": 0.9, "steal": 0.1, "busiest": 1.0}
 
 

@@ -29,7 +29,8 @@ pub struct Shown {
 #[derive(Debug, Default)]
 pub struct Board {
     state: Mutex<Vec<Shown>>,
-    /// Counts of what the ends of the flow sent and received. Unused if an emulated path counts.
+    /// Counts of the packets and bytes that the ends of the flow sent and received. Unused if an emulated path counts
+    /// them.
     pub meter: Meter,
 }
 

@@ -142,7 +142,7 @@ def read_message(message: dict[str, Any]) -> Message:  # of any types until they
     """Return a message of a process.
 
     Raises:
-        GarbledMessage: If the message is none of a process's messages.
+        GarbledMessage: A process sent bytes that are not a message.
     """
     try:
         typed_message = _KINDS[str(message.pop("kind", ""))](**message)
