@@ -268,6 +268,13 @@ def test_a_standing_queue_is_marked_where_its_scheme_is_in_front() -> None:
     assert sentences[2].startswith("Most goodput: 50.00 Mbit/s, cubic (standing queue); ")
 
 
+def test_of_schemes_that_are_equal_only_those_with_a_standing_queue_are_marked() -> None:
+    slow = made_up("cubic", network={"owd_p95_ms": 140.0}, **STANDING)
+    sentences = findings(experiment(), [slow, made_up("bbr"), made_up("copa", network={"goodput_mbps": 40.0})])
+    (best,) = (sentence for sentence in sentences if sentence.startswith("Most goodput"))
+    assert best.startswith("Most goodput: 50.00 Mbit/s, cubic (standing queue) and bbr; ")
+
+
 def test_what_looks_wrong_pushes_no_other_finding_out() -> None:
     bad = lossy("blast", 0.5, flow={"retransmissions": 40_000})
     other_runs = [made_up("cubic"), made_up("bbr", network={"goodput_mbps": 49.0})]

@@ -278,6 +278,20 @@ def test_ties_are_named_and_left_out_of_what_is_told_apart() -> None:
     ]
 
 
+def test_a_lead_beside_a_tie_is_named() -> None:
+    def sentence(delay_step: float) -> str:
+        runs = [
+            synthetic(scheme, path, number, {"goodput_mbps": 9.0, "owd_p95_ms": delay + delay_step * number})
+            for path in ("p", "q")
+            for scheme, delay in (("a", 30.0), ("b", 31.0))
+            for number in (1, 2)
+        ]
+        return findings(experiment(), runs)[0].rpartition("; ")[2]
+
+    assert sentence(0.1) == "only the lead in p95 one-way delay is beyond the noise of 2 runs."
+    assert sentence(5.0) == "the lead in p95 one-way delay is within the noise of 2 runs."
+
+
 def test_doubts_name_the_pairs_of_scheme_and_path_that_they_are_of() -> None:
     def run(scheme: str, path: str, loss_rate: float) -> dict[str, Any]:
         made_run = synthetic(scheme, path, 1, {"goodput_mbps": 5.0 + len(scheme), "owd_p95_ms": 20.0})

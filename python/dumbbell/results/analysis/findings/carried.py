@@ -139,11 +139,15 @@ def _best(evidence: Evidence, path: str) -> Iterator[Sentence]:
     )
     for question, ranking in rankings.items():
         (best, mean), *followers = ranking
-        follower_verdicts = [
-            (follower.scheme, verdicts[best.scheme, follower.scheme, question.key]) for follower, _ in followers
+        judged_followers = [
+            (follower, verdicts[best.scheme, follower.scheme, question.key]) for follower, _ in followers
+        ]
+        leaders = [best, *(follower for follower, verdict in judged_followers if verdict.noise is Noise.EQUAL)]
+        rest = [
+            (follower.scheme, verdict) for follower, verdict in judged_followers if verdict.noise is not Noise.EQUAL
         ]
         among = evidence.among([path], question.key)
-        text = _clause(question, best.scheme, mean.mean, follower_verdicts, among, evidence.mark(best))
+        text = _clause(question, [evidence.marked_name(leader) for leader in leaders], mean.mean, rest, among)
         yield Sentence(3, f"{evidence.alone(evidence.without([path]) + text)}{by_convention(convention)}.")
 
 
@@ -153,19 +157,16 @@ def _ranked(groups: Sequence[Repetitions], question: Question) -> list[tuple[Rep
 
 
 def _clause(
-    question: Question, best: str, mean: float, followers: Sequence[tuple[str, Verdict]], among: str, mark: str
+    question: Question, leaders: Sequence[str], mean: float, rest: Sequence[tuple[str, Verdict]], among: str
 ) -> str:
     """Return `most goodput: 9.65 Mbit/s, cubic; 0.30 Mbit/s [0.22, 0.38] more than bbr, the next`.
 
-    `among` names the compared schemes, if not all, and `mark` the fault of the best.
+    `leaders` are equal in every run, `rest` are the other schemes, and `among` names the compared ones, if not all.
     """
     metric = question.metric
-    equal = [follower for follower, verdict in followers if verdict.noise is Noise.EQUAL]
-    leaders = [name(scheme) for scheme in (best, *equal)]
-    if len(equal) == len(followers):
+    if not rest:
         return f"in {metric.title}{among} {listing(leaders)} are equal in every run"
-    head = question.best(among, mean, leaders, mark)
-    rest = [(follower, verdict) for follower, verdict in followers if verdict.noise is not Noise.EQUAL]
+    head = question.best(among, mean, leaders)
     unclear = [(follower, verdict) for follower, verdict in rest if not verdict.clear]
     if not unclear:
         return f"{head}; {_lead(rest[0][0], rest[0][1], metric, 'more' if question.sign < 0 else 'less')}"

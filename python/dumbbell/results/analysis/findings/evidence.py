@@ -53,10 +53,9 @@ class Question:
         """Return `most goodput` or `least p95 one-way delay`, with the compared schemes if these are not all."""
         return f"{'most' if self.sign < 0 else 'least'} {self.metric.title}{among}"
 
-    def best(self, among: str, mean: float, schemes: Sequence[str], mark: str) -> str:
-        """Return `most goodput: 9.65 Mbit/s, cubic (standing queue)`; the mark of the schemes may be empty."""
-        best = f"{number_of(self.metric)(mean)} {self.metric.unit}, {listing(schemes)}"
-        return f"{self.superlative(among)}: {best}{f' ({mark})' if mark else ''}"
+    def best(self, among: str, mean: float, schemes: Sequence[str]) -> str:
+        """Return `most goodput: 9.65 Mbit/s, cubic (standing queue) and bbr`."""
+        return f"{self.superlative(among)}: {number_of(self.metric)(mean)} {self.metric.unit}, {listing(schemes)}"
 
 
 class Evidence:
@@ -216,6 +215,11 @@ class Evidence:
     def mark(self, group: Repetitions) -> str:
         """Return `standing queue` for a group that has one: it is compared, with this mark."""
         return "standing queue" if any(doubt.kind == "queue" for doubt in self.accused(group)) else ""
+
+    def marked_name(self, group: Repetitions) -> str:
+        """Return the name of the group's scheme, with its mark if it has one: `cubic (standing queue)`."""
+        mark = self.mark(group)
+        return f"{name(group.scheme)} ({mark})" if mark else name(group.scheme)
 
     def rivals(self, path: str, key: MetricKey) -> list[Repetitions]:
         """Return the candidates of a path that are compared in a metric: of the delay, those that carry enough.

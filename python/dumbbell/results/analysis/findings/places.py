@@ -87,8 +87,8 @@ class _Best:
     """Best mean of a place, its schemes, and the judgement on their lead; None if all schemes are alike."""
 
     schemes: list[str]
+    marked_names: list[str]
     mean: float
-    mark: str
     verdict: Verdict | None
 
 
@@ -108,8 +108,8 @@ def _bests(evidence: Evidence, question: Question) -> dict[str, _Best]:
     return {
         path: _Best(
             [name(group.scheme) for group, mean in ranking if mean == ranking[0][1]],
+            [evidence.marked_name(group) for group, mean in ranking if mean == ranking[0][1]],
             ranking[0][1],
-            evidence.mark(ranking[0][0]),
             verdicts.get(path),
         )
         for path, ranking in rankings.items()
@@ -122,7 +122,7 @@ def _at_place(evidence: Evidence, path: str, bests: Mapping[Question, Mapping[st
     for question, by_path in bests.items():
         if (best := by_path.get(path)) is None:
             continue
-        clauses.append(question.best(evidence.among([path], question.key), best.mean, best.schemes, best.mark))
+        clauses.append(question.best(evidence.among([path], question.key), best.mean, best.marked_names))
         if best.verdict is not None:
             verdicts.append((question.metric.title, best.verdict))
     if not clauses:
@@ -131,13 +131,14 @@ def _at_place(evidence: Evidence, path: str, bests: Mapping[Question, Mapping[st
 
 
 def _doubt(verdicts: Sequence[tuple[str, Verdict]], clauses: int) -> str:
-    """Return the judgement on the leads of one place: `; both beyond the noise of 3 runs`; empty if none has a lead."""
+    """Return the judgement on the leads of one place: `; both leads are beyond ...`; empty if none has a lead."""
     if not verdicts:
         return ""
     if all(verdict.noise is Noise.SINGLE for _, verdict in verdicts):
         return "; one run each, so the noise is unknown"
     runs = f"the noise of {min(verdict.runs for _, verdict in verdicts)} runs"
-    leads = "both leads are" if len(verdicts) > 1 else "the lead is"
+    one_lead = f"the lead in {verdicts[0][0]} is" if clauses > 1 else "the lead is"
+    leads = "both leads are" if len(verdicts) > 1 else one_lead
     clear = [title for title, verdict in verdicts if verdict.clear]
     if len(clear) == len(verdicts) == clauses:
         return f"; {leads} beyond {runs}"
